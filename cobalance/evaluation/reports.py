@@ -1,22 +1,20 @@
 """Tables of means over seeds, and formats of reports."""
 
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from cobalance.base import Declaration, Registry
+from cobalance.base import Declaration, Registry, pandas as pd
 
 RUN = ("train", "training_set", "test", "method", "settings")
 """Columns that tell runs apart, but for their seeds."""
 SCORE = ("metric", "group")
 
 
-def arrange(summary: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+def arrange(summary: "pd.DataFrame", metrics: Sequence[str]) -> "pd.DataFrame":
     """One row for each run, with a column of text in percent for each metric.
 
     Parameters
@@ -59,11 +57,11 @@ def mean_text(mean: float, sd: float, *, percent: bool = True) -> str:
     >>> mean_text(.7345, .012), mean_text(.5, float("nan")), mean_text(1.25, .5, percent=False)
     ('73.5 ± 1.2', '50.0', '1.250 ± 0.500')
     """
-    if np.isnan(mean):
+    if math.isnan(mean):
         return ""
     factor, digits = (100, 1) if percent else (1, 3)
     text = f"{mean * factor:.{digits}f}"
-    return text if np.isnan(sd) else f"{text} ± {sd * factor:.{digits}f}"
+    return text if math.isnan(sd) else f"{text} ± {sd * factor:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -81,15 +79,15 @@ class Report(Declaration):
     """
 
     suffix: str
-    write: Callable[[pd.DataFrame, str], bytes]
+    write: "Callable[[pd.DataFrame, str], bytes]"
     is_for_people: bool = False
 
 
-def _csv(frame: pd.DataFrame, _: str) -> bytes:
+def _csv(frame: "pd.DataFrame", _: str) -> bytes:
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _parquet(frame: pd.DataFrame, _: str) -> bytes:
+def _parquet(frame: "pd.DataFrame", _: str) -> bytes:
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()
@@ -121,7 +119,7 @@ def latex_text(text: object) -> str:
     return str(text).translate(_LATEX)
 
 
-def _latex(frame: pd.DataFrame, title: str) -> bytes:
+def _latex(frame: "pd.DataFrame", title: str) -> bytes:
     aligned = "".join("r" if _is_number(frame[name]) else "l" for name in frame)
     header = " & ".join(latex_text(str(name).replace("_", " ")) for name in frame)
     cells = frame.astype(object).map(latex_text, na_action="ignore").fillna("")
@@ -151,7 +149,7 @@ _STYLE = (
 )
 
 
-def _html(frame: pd.DataFrame, title: str) -> bytes:
+def _html(frame: "pd.DataFrame", title: str) -> bytes:
     header = "".join(f"<th>{escape(str(name).replace('_', ' '))}</th>" for name in frame)
     starts = ["<td class=number>" if _is_number(frame[name]) else "<td>" for name in frame]
     texts = frame.astype(object).map(str, na_action="ignore").fillna("").map(escape)

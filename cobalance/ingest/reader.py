@@ -80,6 +80,11 @@ class Format(Declaration):
         )
 
 
+def format_of(name: str, reader: Reader) -> Format:
+    """The declaration of a reader's format."""
+    return Format(name, reader.description, reader)
+
+
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB
 _REMEDY = (
     "Name a file with annotations. If there is none, write a CSV file with the columns image, "

@@ -21,6 +21,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Engine, MiningOptions
+from cobalance.evaluation.training.features import USUAL
 from cobalance.generation.planning import PlanOptions, simulate
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
@@ -80,7 +81,6 @@ from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import (
-    USUAL,
     cluster_duplicates,
     find_across_splits,
     keep_embeddings,

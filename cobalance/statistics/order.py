@@ -1,6 +1,9 @@
 """Orders of imbalances: by evidence, by own effect, by count gap, by a column."""
 
-import pandas as pd
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EVIDENCE = "evidence"
 """Name of the order that `by_evidence` gives."""
@@ -12,7 +15,7 @@ SMALLEST_FIRST = ("p_value", "q_value")
 """Columns of which the smallest values say most."""
 
 
-def by_evidence(table: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame:
+def by_evidence(table: "pd.DataFrame", *, ascending: bool = False) -> "pd.DataFrame":
     """Sort an imbalance table: rows that lean first, each part by its difference of rates.
 
     Rows that are equal in both stay in their order; `ascending` reverses all but that.

@@ -1,14 +1,17 @@
 """q-values: p-values adjusted for the number of cliques that are tested."""
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from cobalance.base import FloatArray, OptionError, stats
+from cobalance.base import OptionError, stats
+
+if TYPE_CHECKING:
+    from cobalance.base import FloatArray
 
 MAX_Q_VALUE = 0.05
 """The largest q-value of a clique that leans to a class."""
 
 
-def q_values(p_values: FloatArray) -> FloatArray:
+def q_values(p_values: "FloatArray") -> "FloatArray":
     """Adjust p-values for multiple testing (Benjamini-Hochberg).
 
     Benjamini and Hochberg's procedure over all cliques given, those that cannot be tested
@@ -17,7 +20,8 @@ def q_values(p_values: FloatArray) -> FloatArray:
     """
     if not len(p_values):
         return p_values
-    return np.asarray(stats.false_discovery_control(p_values), dtype=np.float64)
+    adjusted: FloatArray = stats.false_discovery_control(p_values)
+    return adjusted
 
 
 def check_q_value(limit: float | None) -> None:

@@ -6,13 +6,10 @@ from .consensus import (
     select_agreed as select_agreed,
 )
 from .correction import corrected_counts as corrected_counts, rates as rates
+from .defaults import PER_STRATUM as PER_STRATUM
 from .imbalance import (
     Verdict as Verdict,
     clique_verdicts as clique_verdicts,
     corrected_imbalances as corrected_imbalances,
 )
-from .sample import (
-    PER_STRATUM as PER_STRATUM,
-    assign_people as assign_people,
-    draw_labels as draw_labels,
-)
+from .sample import assign_people as assign_people, draw_labels as draw_labels

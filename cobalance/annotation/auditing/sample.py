@@ -5,9 +5,6 @@ import pandas as pd
 
 from cobalance.base import BoolArray, IntArray, assign
 
-PER_STRATUM = 50
-"""Images of each concept, class and verdict unless told otherwise."""
-
 
 def draw_labels(
     class_codes: IntArray, labelled: BoolArray, n: int, rng: np.random.Generator

@@ -21,14 +21,13 @@ from cobalance.app.cli.shared import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import OptionError, render
 from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.queries import comparison
+from cobalance.statistics import MAX_Q_VALUE
 from cobalance.workflows import compare, published as published_files
 from cobalance.workflows.plan import compare as planner_comparison
 
-MAX_Q_VALUE = declared("statistics.q_values.MAX_Q_VALUE")
 app = typer.Typer(no_args_is_help=True)
 
 

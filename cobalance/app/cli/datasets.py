@@ -14,7 +14,6 @@ from cobalance.app.cli.shared import (
     clean_names,
     confirm,
     folders,
-    listed,
     notes,
     opened_store,
     out,
@@ -28,7 +27,7 @@ from cobalance.graph.queries import CATALOGUE
 from cobalance.workflows import settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors
-from cobalance.workflows.export_graph import files as graph_files, tables as graph_tables
+from cobalance.workflows.export_graph import FORMATS, files as graph_files, tables as graph_tables
 from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
@@ -178,7 +177,7 @@ def export_graph(
     format_: Annotated[
         str | None,
         typer.Option("--as"),
-        f"The format: {listed('workflows.export_graph.files.FORMATS')}. Default: by the suffix.",
+        f"The format: {', '.join(FORMATS)}. Default: by the suffix.",
     ] = None,
     centrality: _Centrality = False,
     cliques: Annotated[bool, "With the mined cliques as nodes."] = False,

@@ -19,23 +19,21 @@ from cobalance.app.cli.shared import (
     opened_store,
     output_folder,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import OptionError, agree, inflect, pandas as pd, records, render
 from cobalance.counting import Engine, MiningOptions
 from cobalance.graph.database import EVALUATION
 from cobalance.graph.dataset import (
+    MAX_CLIQUES,
     cliques as kept_cliques,
     mining as minings,
     state as states,
 )
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
+from cobalance.statistics import EVIDENCE, MAX_Q_VALUE
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures
 from cobalance.workflows.panel import verdicts
 
-EVIDENCE = declared("statistics.order.EVIDENCE")
-MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
-MAX_Q_VALUE = declared("statistics.q_values.MAX_Q_VALUE")
 # A narrow table keeps the counts of so many classes.
 _FEW_CLASSES = 4
 

@@ -12,20 +12,17 @@ from cobalance.app.cli.shared import (
     TableOutput,
     assigned,
     folders,
-    listed,
     notes,
     opened_store,
     out,
     read_environment,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import Progress, inflect, install_command, needs_extra, plugins
 from cobalance.evaluation.training import features as feature_kinds
 from cobalance.graph.database import store as stores
 from cobalance.graph.tasks import lifecycle as task_lifecycle
 from cobalance.workflows.embed import search
 
-USUAL = declared("workflows.embed.search.USUAL")
 app = typer.Typer(no_args_is_help=True)
 
 
@@ -63,8 +60,8 @@ def add(
 def compute(
     dataset: DatasetName,
     features: Annotated[
-        str, f"Image features: {listed('evaluation.training.features.FEATURES')}."
-    ] = USUAL,
+        str, f"Image features: {', '.join(feature_kinds.FEATURES)}."
+    ] = feature_kinds.USUAL,
     setting: Annotated[
         Assignments, "An option of the features, such as model=FOLDER. Repeat it."
     ] = None,

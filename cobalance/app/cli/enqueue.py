@@ -12,14 +12,12 @@ from cobalance.app.cli.shared import (
     Name,
     TableOutput,
     folders,
-    listed,
     notes,
     opened_store,
     out,
     read_file,
     read_settings,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import (
     OptionError,
     inflect,
@@ -28,7 +26,7 @@ from cobalance.base import (
     plugins,
     records,
 )
-from cobalance.generation import backends, recipes
+from cobalance.generation import backends, filters, recipes
 from cobalance.generation.jobs import settings as job_settings
 from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph.jobs import status as jobs
@@ -48,12 +46,11 @@ def enqueue(
     ] = None,
     recipe: Annotated[
         str | None,
-        f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
-        f"{declared('generation.recipes.DEFAULT')}.",
+        f"The recipe: {', '.join(recipes.RECIPES)}. Default: {recipes.DEFAULT}.",
     ] = None,
     backend: Annotated[
         str | None,
-        f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
+        f"Another backend than the recipe's: {', '.join(backends.BACKENDS)}. "
         "Without a recipe, the one of its name.",
     ] = None,
     model: Annotated[
@@ -65,8 +62,7 @@ def enqueue(
     filter_: Annotated[
         list[str] | None,
         typer.Option("--filter"),
-        f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat it; `none` for "
-        "none.",
+        f"A filter that judges them: {', '.join(filters.FILTERS)}. Repeat it; `none` for none.",
     ] = None,
     setting: Annotated[
         Assignments,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.cli.shared import (
     Assignments,
     JobId,
@@ -15,13 +16,13 @@ from cobalance.app.cli.shared import (
     clean_names,
     folders,
     given,
-    listed,
     notes,
     opened_store,
     out,
 )
 from cobalance.base import OptionError, Progress, inflect, needs_extra
 from cobalance.generation import export as exports
+from cobalance.generation.export.formats import EXPORTERS
 from cobalance.graph.database import store as stores
 from cobalance.graph.jobs import status as jobs
 from cobalance.workflows import export as exporting, rebalance as rebalancing
@@ -53,7 +54,7 @@ def export(
     job: JobId,
     folder: Annotated[Path, typer.Argument(help="The folder to write.")],
     format_: Annotated[
-        str, typer.Option("--as", help=f"The format: {listed('generation.export.EXPORTERS')}.")
+        str, typer.Option("--as", help=f"The format: {', '.join(EXPORTERS)}.")
     ] = "folder",
     generated_only: Annotated[bool, "Without the real images."] = False,
     reference: Annotated[bool, "Name real images by their addresses; do not copy them."] = False,
@@ -135,7 +136,7 @@ def rebalance(
     ] = None,
     annotator: Annotated[
         str | None,
-        f"The annotator: {listed('annotation.annotators.ANNOTATORS')}. Take the "
+        f"The annotator: {', '.join(ANNOTATORS)}. Take the "
         "concepts that it finds in the images, not those that they were made for.",
     ] = None,
     model: Annotated[

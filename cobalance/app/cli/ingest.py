@@ -15,33 +15,20 @@ from cobalance.app.cli.shared import (
     collector_paused,
     folders,
     in_shell,
-    listed,
     notes,
     opened_store,
     progress_bars,
     tables,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import OptionError, inflect, records, render
-from cobalance.graph.dataset import state as states, write
+from cobalance.graph.dataset import PER_CLASS, state as states, write
 from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import code_files, report as report_words, saved
+from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.workflows.load import dataset as loading, image_places
 from cobalance.workflows.on_spark import session as spark
 
-_FORMATS = ", ".join(
-    listed(f"ingest.{place}")
-    for place in (
-        "formats.labelling_tools.TOOLS",
-        "formats.box_lists.BOX_LISTS",
-        "formats.FORMATS",
-        "tables.TABLES",
-    )
-)
-
-
-PER_CLASS = declared("graph.dataset.state.PER_CLASS")
 _LARGE = "Large datasets"
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -125,7 +112,9 @@ def ingest(
         ),
     ],
     dataset: Annotated[DatasetOption, "The dataset to load into. Default: the file's name."] = None,
-    input_format: Annotated[str | None, f"Format, when its detection is wrong: {_FORMATS}."] = None,
+    input_format: Annotated[
+        str | None, f"Format, when its detection is wrong: {', '.join(FORMATS)}."
+    ] = None,
     if_exists: Annotated[
         Literal["fail", "append", "replace"],
         "Of another source than the dataset's images: refuse, add to them, or, of any "

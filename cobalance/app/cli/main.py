@@ -4,6 +4,7 @@ Exit codes: 2 for an option or value that cannot be used, 1 for any other failur
 else 0.
 """
 
+import ast
 import gc
 import logging
 import os
@@ -22,7 +23,6 @@ from cobalance.app.cli.shared import (
     Terminal,
     collector_paused,
     complete_names,
-    first_line,
     imports_deferred,
     in_shell,
     notes,
@@ -200,9 +200,21 @@ def _summary(name: str) -> str:
     module, _, attribute = HOMES[name].partition(".")
     # The command `app` is a function of that name; elsewhere it is a group of commands.
     if attribute != "app" or name == "app":
-        return first_line(f"app.cli.{module}", attribute)
-    summary = first_line(f"app.cli.{module}").partition(": ")[2]
+        return _first_line(module, attribute)
+    summary = _first_line(module).partition(": ")[2]
     return summary[:1].upper() + summary[1:]
+
+
+def _first_line(module: str, function: str = "") -> str:
+    """The first line of a command's docstring, or of its module's, read from the source."""
+    file = Path(__file__).parent.joinpath(*module.split("."))
+    if file.is_dir():
+        file /= "__init__"
+    tree = ast.parse(file.with_suffix(".py").read_text(encoding="utf-8"))
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+
+    documented = next((node for node in functions if node.name == function), tree)
+    return (ast.get_docstring(documented) or "").partition("\n")[0]
 
 
 def _print_version(requested: bool) -> None:

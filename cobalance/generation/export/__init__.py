@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cobalance.base import OptionError, Plugins, Progress, Setting, silent
+from cobalance.base import OptionError, Progress, Setting, silent
 from cobalance.generation.export.describing import card, croissant
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts
-from cobalance.generation.export.exporter import ExportPlugin, StartExport, Writer
+from cobalance.generation.export.exporter import Writer
+from cobalance.generation.export.formats import EXPORTERS
 from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
@@ -18,20 +19,6 @@ from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.output import manifest
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
-
-EXPORTERS: Plugins[StartExport, ExportPlugin] = Plugins(
-    "export format",
-    {
-        "folder": "cobalance.generation.export.formats.folder",
-        "coco": "cobalance.generation.export.formats.coco",
-        "imagefolder": "cobalance.generation.export.formats.imagefolder",
-        "webdataset": "cobalance.generation.export.formats.webdataset",
-        "weights": "cobalance.generation.export.formats.sample_weights",
-    },
-    "exporters",
-    "cobalance.generation.export.exporter.ExportPlugin",
-    "(stream, staging)",
-)
 
 GENERATED = TableFile(
     "generated.parquet",

@@ -28,9 +28,9 @@ from .cliques import (
 )
 from .image_lists import find_images as find_images
 from .incidence_table import SplitIncidence as SplitIncidence
+from .limits import MAX_CLIQUES as MAX_CLIQUES, PER_CLASS as PER_CLASS
 from .mentions import replace_mentions as replace_mentions
 from .mining import (
-    MAX_CLIQUES as MAX_CLIQUES,
     Counted as Counted,
     CountedImages as CountedImages,
     HeldImages as HeldImages,
@@ -79,7 +79,6 @@ from .sampled import (
     write_totals as write_totals,
 )
 from .state import (
-    PER_CLASS as PER_CLASS,
     DatasetState as DatasetState,
     Sample as Sample,
     busy_dataset as busy_dataset,

@@ -26,9 +26,6 @@ from cobalance.graph.dataset.sampled import choose_sample, sync_sample
 from cobalance.graph.dataset.state import DatasetState, Sample, dataset_state
 from cobalance.statistics import imbalance_table, with_clusters
 
-MAX_CLIQUES = 1_000_000
-"""The default limit on cliques."""
-
 _STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"]
 
 

@@ -19,9 +19,9 @@ from cobalance.base import (
 from cobalance.counting import MiningOptions, rest_of
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.limits import PER_CLASS
 
 MAX_NAME = 200  # characters
-PER_CLASS = 12
 
 
 @dataclass(frozen=True)

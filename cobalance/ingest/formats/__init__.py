@@ -1,54 +1,63 @@
-"""One module per annotation format, and the registry of their readers.
+"""One module per annotation format, and the registry of them all.
 
-The order of the registry is the order of detection: the plainest text comes last.
+The order of the registry is the order of detection: the plainest text comes last, and plug-ins are
+tried after all of cobalance's own.
 """
 
+from typing import TYPE_CHECKING
+
 from cobalance.base import Declarations
-from cobalance.ingest.formats.box_lists import BOX_LISTS
-from cobalance.ingest.formats.coco_captions import CocoCaptions
-from cobalance.ingest.formats.coco_instances import CocoInstances
-from cobalance.ingest.formats.cvat import CVAT
-from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
-from cobalance.ingest.formats.hub_dataset import HubDataset
-from cobalance.ingest.formats.image_folder import ImageFolder
-from cobalance.ingest.formats.labelling_tools import TOOLS
-from cobalance.ingest.formats.lvis import Lvis
-from cobalance.ingest.formats.nuimages import NUIMAGES
-from cobalance.ingest.formats.open_images import OpenImages
-from cobalance.ingest.formats.pascal_voc import PASCAL_VOC
-from cobalance.ingest.formats.table import TableReader
-from cobalance.ingest.formats.visual_genome import VISUAL_GENOME
-from cobalance.ingest.formats.webdataset import WebDataset
-from cobalance.ingest.formats.yolo import Yolo
-from cobalance.ingest.reader import Format
-from cobalance.ingest.tables import TABLES
 
+if TYPE_CHECKING:
+    from cobalance.ingest.reader import Format
 
-class Formats(Declarations[Format]):
-    """Registry of formats; plug-ins are tried last."""
+_TOOLS = "cobalance.ingest.formats.labelling_tools"
+_BOX_LISTS = "cobalance.ingest.formats.box_lists"
+_TABLE = "cobalance.ingest.formats.table"
 
-    def __getitem__(self, name: str) -> Format:
-        own = self._entries.get(name)
-        if own is None:
-            return super().__getitem__(name)
-        return Format(name, own.description, own)
-
-
-FORMATS = Formats("format", group="formats", declaration="cobalance.ingest.reader.Format")
-for _name, _tool in (TOOLS | BOX_LISTS).items():
-    FORMATS.register(_name, _tool)
-FORMATS.register("visual-genome", VISUAL_GENOME)
-FORMATS.register("nuimages", NUIMAGES)
-FORMATS.register("lvis", Lvis())
-FORMATS.register("coco-instances", CocoInstances())
-FORMATS.register("coco-captions", CocoCaptions())
-FORMATS.register("fiftyone", FiftyOneDataset())
-FORMATS.register("yolo", Yolo())
-FORMATS.register("cvat", CVAT)
-FORMATS.register("pascal-voc", PASCAL_VOC)
-FORMATS.register("open-images", OpenImages())
-FORMATS.register("hub-dataset", HubDataset())
-FORMATS.register("webdataset", WebDataset())
-FORMATS.register("image-folder", ImageFolder())
-for _name, _format in TABLES.items():
-    FORMATS.register(_name, TableReader(_format))
+FORMATS: "Declarations[Format]" = Declarations(
+    "format",
+    {
+        "coco-panoptic": _TOOLS,
+        "label-studio": _TOOLS,
+        "label-studio-min": _TOOLS,
+        "labelbox": _TOOLS,
+        "supervisely": _TOOLS,
+        "labelme": _TOOLS,
+        "via": _TOOLS,
+        "via-csv": _TOOLS,
+        "createml": _TOOLS,
+        "darwin": _TOOLS,
+        "datumaro": _TOOLS,
+        "cityscapes": _TOOLS,
+        "clevr": _TOOLS,
+        "scalabel": _TOOLS,
+        "kitti": _BOX_LISTS,
+        "visdrone": _BOX_LISTS,
+        "dota": _BOX_LISTS,
+        "wider-face": _BOX_LISTS,
+        "mot": _BOX_LISTS,
+        "visual-genome": "cobalance.ingest.formats.visual_genome",
+        "nuimages": "cobalance.ingest.formats.nuimages",
+        "lvis": "cobalance.ingest.formats.lvis",
+        "coco-instances": "cobalance.ingest.formats.coco_instances",
+        "coco-captions": "cobalance.ingest.formats.coco_captions",
+        "fiftyone": "cobalance.ingest.formats.fiftyone_dataset",
+        "yolo": "cobalance.ingest.formats.yolo",
+        "cvat": "cobalance.ingest.formats.cvat",
+        "pascal-voc": "cobalance.ingest.formats.pascal_voc",
+        "open-images": "cobalance.ingest.formats.open_images",
+        "hub-dataset": "cobalance.ingest.formats.hub_dataset",
+        "webdataset": "cobalance.ingest.formats.webdataset",
+        "image-folder": "cobalance.ingest.formats.image_folder",
+        "parquet": _TABLE,
+        "croissant": _TABLE,
+        "jsonl": _TABLE,
+        "list-attr": _TABLE,
+        "list": _TABLE,
+        "tsv": _TABLE,
+        "csv": _TABLE,
+    },
+    "formats",
+    "cobalance.ingest.reader.Format",
+)

@@ -10,12 +10,13 @@ https://motchallenge.net/instructions
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import PurePosixPath
 
 from cobalance.base import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.reader import format_of
 from cobalance.vision.images import place_of
 
 _Row = Sequence[str]
@@ -145,3 +146,6 @@ BOX_LISTS = {
         ("gt.txt",),
     ),
 }
+
+
+PLUGINS = tuple(starmap(format_of, BOX_LISTS.items()))

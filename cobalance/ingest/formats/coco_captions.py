@@ -10,6 +10,7 @@ from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts,
 from cobalance.ingest.frames import MentionColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import format_of
 
 
 @dataclass(frozen=True)
@@ -53,3 +54,6 @@ class CocoCaptions:
             skipped=problems.messages,
             notes=notes,
         )
+
+
+PLUGIN = format_of("coco-captions", CocoCaptions())

@@ -40,6 +40,7 @@ from cobalance.ingest.frames import MentionColumns, ObjectArray
 from cobalance.ingest.names import Coded, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
+from cobalance.ingest.reader import format_of
 
 _NO_OUTLINE = msgspec.Raw()
 _CROWD = frozenset({1, "1", "true"})  # true and 1.0 are 1
@@ -243,3 +244,6 @@ def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
     is_crowd = np.fromiter(map(_CROWD.__contains__, values), bool, len(values))
     crowds: BoolArray = is_crowd[sound]
     return frames.mask_or_none(crowds)
+
+
+PLUGIN = format_of("coco-instances", CocoInstances())

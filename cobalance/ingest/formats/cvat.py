@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from cobalance.base import decode_xml
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.reader import format_of
 from cobalance.vision.images import place_of, turn_box
 
 _FLAGS = {"true": True, "false": False}
@@ -105,3 +106,6 @@ CVAT = ToolReader(
     _records,
     (".xml",),
 )
+
+
+PLUGIN = format_of("cvat", CVAT)

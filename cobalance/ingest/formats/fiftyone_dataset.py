@@ -12,7 +12,7 @@ from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.names import map_values, omit
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import TreeReader
+from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import VIDEO_ENDINGS
 
@@ -210,3 +210,6 @@ def _in_pixels(box: Box, width: int, height: int) -> Box:
     """FiftyOne's boxes are relative: left, top, width, height."""
     x, y, w, h = box
     return x * width, y * height, w * width, h * height
+
+
+PLUGIN = format_of("fiftyone", FiftyOneDataset())

@@ -17,7 +17,7 @@ from cobalance.base import Annotations, InputError, Progress, decode_json
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, describe_fault
-from cobalance.ingest.reader import TreeReader
+from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.tables.hub_features import named_row
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
 from cobalance.ingest.trees import FileTree
@@ -149,3 +149,6 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
             batch = batch.set_column(position, name, light)
     return batch
+
+
+PLUGIN = format_of("hub-dataset", HubDataset())

@@ -10,7 +10,7 @@ from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import HEAD, TreeReader
+from cobalance.ingest.reader import HEAD, TreeReader, format_of
 from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.plain_list import PlainList
@@ -70,3 +70,6 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
 
         if is_named and "submission" not in name:
             yield name
+
+
+PLUGIN = format_of("image-folder", ImageFolder())

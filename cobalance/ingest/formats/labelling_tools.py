@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
@@ -19,6 +20,7 @@ from cobalance.base import Box
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.names import number_items
+from cobalance.ingest.reader import format_of
 from cobalance.vision.images import Point, place_of, place_of_parts, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
@@ -349,3 +351,6 @@ TOOLS = {
         "Scalabel, BDD100K", _scalabel, "labels", "category", "box2d", key="frames"
     ),
 }
+
+
+PLUGINS = tuple(starmap(format_of, TOOLS.items()))

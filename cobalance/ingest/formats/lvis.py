@@ -7,7 +7,7 @@ from cobalance.base import Annotations, Progress
 from cobalance.ingest.coco import coco_kind
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.reader import HEAD
+from cobalance.ingest.reader import HEAD, format_of
 
 _MARKS = (b'"neg_category_ids"', b'"not_exhaustive_category_ids"')
 _FEDERATED = (
@@ -36,3 +36,6 @@ class Lvis:
         """Read images, categories and annotations, and derive the images' classes."""
         instances = CocoInstances().read(path, options, progress)
         return replace(instances, notes=(*instances.notes, f"{path}: {_FEDERATED}"))
+
+
+PLUGIN = format_of("lvis", Lvis())

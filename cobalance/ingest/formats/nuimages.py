@@ -11,6 +11,7 @@ import msgspec
 
 from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.reader import format_of
 from cobalance.vision.images import place_of
 
 _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
@@ -65,3 +66,6 @@ NUIMAGES = ToolReader(
     _records,
     ("object_ann.json",),
 )
+
+
+PLUGIN = format_of("nuimages", NUIMAGES)

@@ -22,7 +22,7 @@ from cobalance.ingest.names import Coded, encode_names, rename_some, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, RowProblems
-from cobalance.ingest.reader import TreeReader
+from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree, open_tree
 from cobalance.vision.images import IMAGE_ENDINGS
 
@@ -316,3 +316,6 @@ def _assemble(
         skipped=problems.messages,
         notes=notes,
     )
+
+
+PLUGIN = format_of("open-images", OpenImages())

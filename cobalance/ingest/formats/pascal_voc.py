@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from cobalance.base import Annotations, Box, Progress, decode_xml
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
 
 _SPLITS = ("train", "val", "test")
@@ -61,3 +62,6 @@ PASCAL_VOC = PascalVoc(
     partial(_records, {}),
     (".xml",),
 )
+
+
+PLUGIN = format_of("pascal-voc", PASCAL_VOC)

@@ -35,6 +35,8 @@ from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, 
 from cobalance.ingest.names import Coded, encode_names, omit, put_before, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
+from cobalance.ingest.reader import format_of
+from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.boxes import BoxColumns, find_boxes, read_boxes
 from cobalance.ingest.tables.columns import (
     ColumnMap,
@@ -388,3 +390,6 @@ def _move_mentions(
     codes = np.where(rows.bad[mentions.image], -1, mentions.concept.codes)
     concept = Coded(codes, mentions.concept.names)
     return replace(mentions, image=image_row[mentions.image], concept=concept)
+
+
+PLUGINS = tuple(format_of(name, TableReader(form)) for name, form in TABLES.items())

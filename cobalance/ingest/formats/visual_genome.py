@@ -14,6 +14,7 @@ import msgspec
 
 from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.reader import format_of
 
 # Part of speech and sense, behind the lemma of a synset: ".n.01" of "dog.n.01".
 _SENSE = re.compile(r"(?<=.)\.[a-z]\.\d+$")
@@ -133,3 +134,6 @@ VISUAL_GENOME = ToolReader(
     ),
     _records,
 )
+
+
+PLUGIN = format_of("visual-genome", VISUAL_GENOME)

@@ -13,7 +13,7 @@ from cobalance.base import Annotations, Progress, decode_json, group_pairs, infl
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import TreeReader
+from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
@@ -138,3 +138,6 @@ def _name_class(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
     if not is_known:
         return row
     return {**row, "class": classes[int(number)]}
+
+
+PLUGIN = format_of("webdataset", WebDataset())

@@ -25,7 +25,7 @@ from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import number_items, split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import TreeReader
+from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, ImageFileError, is_turned, read_header
 
@@ -317,3 +317,6 @@ def _parse_line(
 
     width, height = size
     return {**mention, "box": (x * width, y * height, w * width, h * height)}
+
+
+PLUGIN = format_of("yolo", Yolo())

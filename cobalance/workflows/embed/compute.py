@@ -10,14 +10,14 @@ import pandas as pd
 
 from cobalance.base import CobalanceError, DataError, log_run, values_at
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.features import FEATURES, USUAL
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database import GraphStore
 from cobalance.graph.tasks import create_task
 from cobalance.ingest.embeddings import check_vectors, write_table
-from cobalance.workflows.embed.search import KIND, USUAL, computed_file
+from cobalance.workflows.embed.search import KIND, computed_file
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import (
     ReadPixels,

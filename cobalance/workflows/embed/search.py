@@ -40,8 +40,6 @@ from cobalance.workflows.folders import Folders
 
 KIND = "embed"
 """The kind of the tasks that compute embeddings."""
-USUAL = "clip"
-"""The features of embeddings unless others are named."""
 
 
 @dataclass(frozen=True, eq=False)

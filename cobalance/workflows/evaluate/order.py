@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from cobalance.base import OptionError, Progress, Setting, check_known, join_needs, log_run, silent
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.data import SETS
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS, Preset
@@ -34,7 +34,7 @@ class EvaluationOrder:
     train : tuple of str
         Datasets to train on, each by itself.
     training_sets : tuple of str
-        Names in `cobalance.evaluation.training.data.sets.SETS`.
+        Names in `cobalance.evaluation.training.data.SETS`.
     methods : tuple of str
         Names in `cobalance.evaluation.training.methods.METHODS`.
     preset : str
@@ -282,7 +282,7 @@ def _identity(evaluation: NewEvaluation | reading.Evaluation) -> object:
 def _check_order(order: EvaluationOrder) -> Preset:
     """The order's preset; UnknownNameError or OptionError for an invalid order."""
     check_known("method", order.methods, list(METHODS))
-    check_known("training set", order.training_sets, SETS)
+    check_known("training set", order.training_sets, list(SETS))
     if not (order.train and order.methods and order.training_sets):
         raise OptionError("Name at least one dataset, one method and one training set.")
     if order.seeds is not None and (not order.seeds or min(order.seeds) < 0):

@@ -20,14 +20,12 @@ from cobalance.base import (
 from cobalance.counting import Cliques
 from cobalance.generation.export.staging import open_staging
 from cobalance.statistics import COUNT, imbalance_table
+from cobalance.workflows.export_graph import FORMATS
 from cobalance.workflows.export_graph.neo4j_csv import import_command, neo4j_files
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 
 if TYPE_CHECKING:
     import networkx as nx
-
-FORMATS = ("graphml", "gexf", "json", "neo4j")
-"""Formats by name; all but ``neo4j``, a folder, are the suffix of a file."""
 
 # Characters that names may hold, and XML 1.0 may not.
 _NOT_XML = re.compile("[\ufffe\uffff]")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cobalance.annotation.auditing import PER_STRATUM
 from cobalance.app.cli.shared import (
     Format,
     PeopleOption,
@@ -20,13 +21,10 @@ from cobalance.app.cli.shared import (
     read_clique,
     split_people,
 )
-from cobalance.app.cli.shared.declared import declared
 from cobalance.base import OptionError, clean_name, inflect, pandas as pd
 from cobalance.graph.panels import audits
 from cobalance.ingest import reader
 from cobalance.workflows.panel import answers, audit as auditing, verdicts
-
-PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 
 
 def audit(

@@ -27,7 +27,6 @@ from cobalance.app.cli.shared import (
     assigned,
     clean_names,
     folders,
-    listed,
     notes,
     opened_store,
     out,
@@ -41,7 +40,7 @@ from cobalance.workflows.label import extract as extracting, order as label_orde
 
 def label(
     dataset: DatasetName,
-    annotator: Annotated[str, f"The annotator: {listed('annotation.annotators.ANNOTATORS')}."],
+    annotator: Annotated[str, f"The annotator: {', '.join(annotators.ANNOTATORS)}."],
     setting: SettingOption = None,
     level: Annotated[
         str, "The attributes to look for: image, told from the whole image, or object."

@@ -13,12 +13,12 @@ from cobalance.app.cli.shared import (
     TableOutput,
     assigned,
     folders,
-    listed,
     note_changed,
     notes,
     opened_store,
 )
 from cobalance.base import OptionError, inflect, needs_extra
+from cobalance.evaluation.training.texts import TEXT_FEATURES
 
 
 def artefact(
@@ -94,8 +94,7 @@ def clusters(
     count: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")] = 20,
     embed: Annotated[
         str,
-        f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
-        "`tfidf` needs no model and no torch.",
+        f"What embeds captions: {', '.join(TEXT_FEATURES)}. `tfidf` needs no model and no torch.",
     ] = "clip",
     setting: Annotated[Assignments, "An option of the embeddings. Repeat it."] = None,
     words: Annotated[

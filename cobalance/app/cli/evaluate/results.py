@@ -20,7 +20,6 @@ from cobalance.app.cli.shared import (
     clean_names,
     confirm,
     folders,
-    listed,
     note_limit,
     notes,
     opened_store,
@@ -134,7 +133,7 @@ def export(
     format_: Annotated[
         str | None,
         typer.Option("--as"),
-        f"The format: {listed('evaluation.reports.REPORTS')}. Default: by the file's suffix.",
+        f"The format: {', '.join(reports.REPORTS)}. Default: by the file's suffix.",
     ] = None,
     metric: Annotated[
         list[str] | None, "A metric: one to write. Repeat it. Default: all, or three."

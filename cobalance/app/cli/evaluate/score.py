@@ -12,7 +12,6 @@ from cobalance.app.cli.shared import (
     DatasetOption,
     TableOutput,
     folders,
-    listed,
     notes,
     opened_store,
     output_folder,
@@ -20,6 +19,7 @@ from cobalance.app.cli.shared import (
 from cobalance.base import OptionError, inflect, pandas as pd
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
+from cobalance.evaluation.training.features import FEATURES
 from cobalance.workflows.evaluate import (
     image_sets,
     images as evaluated_images,
@@ -51,7 +51,7 @@ def score(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
+        f"A metric: {', '.join(metric_kinds.METRICS)}. Repeat it. Default: all that "
         "what is given suffices for.",
     ] = None,
     groups: Annotated[
@@ -91,7 +91,7 @@ def score(
     ] = None,
     features: Annotated[
         str | None,
-        f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
+        f"Image features: {', '.join(FEATURES)}. Default: "
         "inception for frechet and kernel, clip_336 for cmmd.",
     ] = None,
     setting: Annotated[

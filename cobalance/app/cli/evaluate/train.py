@@ -11,13 +11,16 @@ from cobalance.app.cli.shared import (
     Assignments,
     Name,
     clean_names,
-    listed,
     notes,
     opened_store,
     out,
     read_environment,
 )
 from cobalance.base import inflect, install_command, needs_extra, plugins
+from cobalance.evaluation.training.data import SETS
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import order as ordering
 
@@ -34,18 +37,15 @@ def train(
     ],
     method: Annotated[
         list[str] | None,
-        f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. Default: erm.",
+        f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm.",
     ] = None,
-    preset: Annotated[
-        str, f"A set of settings: {listed('evaluation.training.presets.PRESETS')}."
-    ] = "small",
+    preset: Annotated[str, f"A set of settings: {', '.join(PRESETS)}."] = "small",
     seed: Annotated[
         list[int] | None, "Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."
     ] = None,
     training_set: Annotated[
         list[str] | None,
-        f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
-        f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
+        f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: "
         "augmented, all of them.",
     ] = None,
     test: Annotated[
@@ -68,8 +68,7 @@ def train(
     ] = None,
     features: Annotated[
         str | None,
-        f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
-        "of the linear model.",
+        f"Image features: {', '.join(FEATURES)}. Frozen, of the linear model.",
     ] = None,
     setting: Annotated[
         Assignments,

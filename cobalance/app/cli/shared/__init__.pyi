@@ -7,7 +7,6 @@ from .assignments import (
 )
 from .collector import collector_paused as collector_paused
 from .completion import complete_names as complete_names
-from .declared import first_line as first_line, listed as listed
 from .deferred import imports_deferred as imports_deferred
 from .ids import (
     EvaluationId as EvaluationId,

@@ -3,14 +3,15 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from cobalance.app.cli.shared.declared import declared
+from cobalance.app.cli.shared.deferred import imports_deferred
 from cobalance.base import CobalanceError, make_folder, mask_credentials
 
 if TYPE_CHECKING:
@@ -33,15 +34,14 @@ _REGISTRIES = {
     "--backend": "generation.backends.BACKENDS",
     "--features": "evaluation.training.features.FEATURES",
     "--filter": "generation.filters.FILTERS",
-    "--input-format": "ingest.formats.FORMATS ingest.tables.TABLES",
+    "--input-format": "ingest.formats.FORMATS",
     "--method": "evaluation.training.methods.METHODS",
     "--metric": "evaluation.metrics.METRICS",
-    "--planner": "generation.planning.planners.PLANNERS",
+    "--planner": "generation.planning.planners.registry.PLANNERS",
     "--recipe": "generation.recipes.RECIPES",
-    "--training-set": "evaluation.training.data.sets.SETS "
-    "evaluation.training.data.partitions.PARTITIONS",
-    "cobalance export --as": "generation.export.EXPORTERS",
-    "cobalance datasets export-graph --as": "workflows.export_graph.files.FORMATS",
+    "--training-set": "evaluation.training.data.SETS",
+    "cobalance export --as": "generation.export.formats.EXPORTERS",
+    "cobalance datasets export-graph --as": "workflows.export_graph.FORMATS",
     "cobalance evaluate export --as": "evaluation.reports.REPORTS",
     "cobalance evaluate train --preset": "evaluation.training.presets.PRESETS",
 }
@@ -88,8 +88,8 @@ def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list
 
     def complete(context: Any, _parameter: Any, incomplete: str) -> list[str]:
         keys = [*words, *(f"{context.command_path} {word}" for word in words)]
-        registries = " ".join(_REGISTRIES.get(key, "") for key in keys).split()
-        names = list(chain.from_iterable(map(declared, registries)))
+        registries = [_REGISTRIES[key] for key in keys if key in _REGISTRIES]
+        names = list(chain.from_iterable(map(registered, registries)))
 
         # Concepts, plans and classes are those of the dataset that is typed already: an option, or
         # the first word, which Click may have left unparsed.
@@ -101,6 +101,15 @@ def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list
         return [_typed(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
     return complete
+
+
+def registered(place: str) -> Iterable[str]:
+    """The registry of a place in `cobalance`, whose parents may be slow to import."""
+    module, _, name = place.rpartition(".")
+    with imports_deferred():
+        registry = import_module(f"cobalance.{module}")
+    names: Iterable[str] = getattr(registry, name)
+    return names
 
 
 def _saved_query(_context: Any, _parameter: Any, incomplete: str) -> list[str]:

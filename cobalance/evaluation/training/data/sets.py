@@ -5,13 +5,15 @@ Are Not Enough", 2024, section 4.3), so that test images are real, and no traini
 from one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobalance.base import DataError, OptionError, check_known
+from cobalance.base import DataError, Declaration, OptionError
+from cobalance.evaluation.training.data import SETS
 from cobalance.evaluation.training.data.images import LabelledImages, made_from
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
 
@@ -46,24 +48,42 @@ def _partition(name: str) -> Choice:
     return lambda images: in_partition(images.frame, name)
 
 
-SETS: Mapping[str, tuple[str, Choice]] = {
-    "real": ("D: the real images.", lambda images: ~_synthetic(images)),
-    "augmented": (
+@dataclass(frozen=True)
+class TrainingSet(Declaration):
+    """The declaration of a training set.
+
+    Parameters
+    ----------
+    choose : callable
+        Which images of a dataset it has.
+    """
+
+    choose: Choice
+
+
+PLUGINS = (
+    TrainingSet("real", "D: the real images.", lambda images: ~_synthetic(images)),
+    TrainingSet(
+        "augmented",
         "D and D_aug: the real images and all synthetic ones.",
         lambda images: pd.Series(True, index=images.frame.index),
     ),
-    "synthetic": ("The synthetic images alone.", _synthetic),
-    "s_synthetic": ("Counterfactuals of every group, no real image (S_synthetic).", _is_edited),
-    "s_augment": (
+    TrainingSet("synthetic", "The synthetic images alone.", _synthetic),
+    TrainingSet(
+        "s_synthetic", "Counterfactuals of every group, no real image (S_synthetic).", _is_edited
+    ),
+    TrainingSet(
+        "s_augment",
         "Edited images, and their counterfactuals of other groups (S_augment).",
         _augment,
     ),
-    **{
-        name: (f"Partition {name} of Pinpoint Counterfactuals, table 2.", _partition(name))
+    *(
+        TrainingSet(
+            name, f"Partition {name} of Pinpoint Counterfactuals, table 2.", _partition(name)
+        )
         for name in PARTITIONS
-    },
-}
-"""Training sets by name: for people, and which images of a dataset they have."""
+    ),
+)
 
 
 def training_set(images: LabelledImages, name: str = "augmented") -> LabelledImages:
@@ -76,13 +96,12 @@ def training_set(images: LabelledImages, name: str = "augmented") -> LabelledIma
     OptionError
         It would be empty.
     """
-    check_known("training set", [name], SETS)
-    description, choose = SETS[name]
-    selected = images.where(choose(images))
+    chosen = SETS[name]
+    selected = images.where(chosen.choose(images))
     if not len(selected):
         raise DataError(
             f"{images.name!r} has {len(images):,} images, and none for the training set {name!r}: "
-            f"{description} Take another training set, or a dataset with a job's images."
+            f"{chosen.purpose} Take another training set, or a dataset with a job's images."
         )
     return selected
 

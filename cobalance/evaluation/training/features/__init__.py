@@ -19,3 +19,6 @@ FEATURES: "Plugins[Features, Plugin]" = Plugins(
     },
 )
 """Features; each declares its options and the extra that it needs."""
+
+USUAL = "clip"
+"""The features of embeddings unless others are named."""

@@ -1,33 +1,20 @@
-"""One module per planner, and the registry of them all."""
+"""One module per planner; plans by the planners of the registry."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from cobalance.base import IntArray, Plugin, Plugins, check_known
+from cobalance.base import IntArray, check_known
 from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.plan import (
-    ImagePlanner,
     Plan,
-    Planner,
     PlanOptions,
     queries_of,
     run_planner,
 )
+from cobalance.generation.planning.planners.registry import PLANNERS as PLANNERS
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
-
-PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
-    "planner",
-    {
-        "conbias": "cobalance.generation.planning.planners.conbias",
-        "minimal": "cobalance.generation.planning.planners.minimal",
-        "published": "cobalance.generation.planning.planners.published",
-        "whole-images": "cobalance.generation.planning.planners.whole_images",
-    },
-    "planners",
-    calls="(cliques, options)|plan_images(cliques, chosen, options, images)",
-)
 
 
 def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> str:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.base.errors import DataError, OptionError, UnknownNameError
+from cobalance.evaluation.training.data import SETS
 from cobalance.evaluation.training.data.partitions import PARTITIONS
 from cobalance.evaluation.training.data.sets import (
-    SETS,
     LeakError,
     check_apart,
     check_held_out,

@@ -31,7 +31,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import CobalanceError, Options, inflect, readable
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.data import SETS
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS
@@ -147,7 +147,7 @@ def _choose_training(
         list(SETS),
         default=default_unless_set("evaluate_sets", [_USUAL]),
         **in_url("evaluate_sets"),
-        help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
+        help="  \n".join(f"**{name}**: {SETS[name].purpose}" for name in SETS),
     )
     methods = st.multiselect(
         "Methods",

@@ -32,11 +32,11 @@ from cobalance.app.web.widgets import (
     show_kept_error,
     viewer_note,
 )
-from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.features import FEATURES, USUAL
 from cobalance.graph.tasks import Task
 from cobalance.ingest.embeddings import SUFFIXES
 from cobalance.workflows.embed.compute import order_embeddings
-from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks
+from cobalance.workflows.embed.search import add_embeddings, computing_tasks
 from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
