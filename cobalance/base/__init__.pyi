@@ -103,7 +103,6 @@ from .options import (
 )
 from .plugin_offers import (
     files_folder as files_folder,
-    find_offers as find_offers,
     take_files_from as take_files_from,
 )
 from .plugins import (

@@ -7,6 +7,7 @@ PUBLIC = (
     "backends.compositing.exemplars",
     "backends.compositing.styles",
     "export",
+    "export.formats",
     "export.job_images",
     "export.overwriting",
     "export.staging",

@@ -32,6 +32,7 @@ PUBLIC = (
     "evaluate.tables",
     "evaluate.train",
     "export",
+    "export_graph",
     "export_graph.files",
     "export_graph.tables",
     "folders",

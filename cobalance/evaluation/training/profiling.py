@@ -16,8 +16,7 @@ from cobalance.evaluation.metrics.group_accuracy import accuracy, group_accuracy
 from cobalance.evaluation.metrics.metric import stack
 from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.reading import read_folder_images
+from cobalance.evaluation.training.data import code_examples, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.model import TextModel
 from cobalance.evaluation.training.run import predict

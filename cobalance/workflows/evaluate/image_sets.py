@@ -9,8 +9,12 @@ import pandas as pd
 
 from cobalance.base import DataError, FloatArray, InputError, OptionError, check_known
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
-from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images
+from cobalance.evaluation.training.data import (
+    TABLE,
+    LabelledImages,
+    read_export_images,
+    read_folder_images,
+)
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.workflows.evaluate.images import ReadDataset

@@ -7,9 +7,7 @@ import pandas as pd
 
 from cobalance.base import DataError, OptionError, Progress
 from cobalance.evaluation.shortcuts import shortcut_groups
-from cobalance.evaluation.training.data import sets
-from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.evaluation.training.data import LabelledImages, code_examples, sets
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS

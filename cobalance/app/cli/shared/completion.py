@@ -39,7 +39,7 @@ _REGISTRIES = {
     "--metric": "evaluation.metrics.METRICS",
     "--planner": "generation.planning.planners.registry.PLANNERS",
     "--recipe": "generation.recipes.RECIPES",
-    "--training-set": "evaluation.training.data.SETS",
+    "--training-set": "evaluation.training.data.registry.SETS",
     "cobalance export --as": "generation.export.formats.EXPORTERS",
     "cobalance datasets export-graph --as": "workflows.export_graph.FORMATS",
     "cobalance evaluate export --as": "evaluation.reports.REPORTS",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base import DataError, OptionError
+from cobalance.base import DataError, Declaration, OptionError
 
 COLUMNS = ("image", "class_name", "concepts", "split", "uri", "synthetic", "source")
 
@@ -136,3 +136,19 @@ def _ancestors(image: str, source_of: Mapping[str, object]) -> Iterator[str]:
         yield source
         seen.add(source)
         image = source
+
+
+Choice = Callable[[LabelledImages], "pd.Series[bool]"]
+
+
+@dataclass(frozen=True)
+class TrainingSet(Declaration):
+    """The declaration of a training set.
+
+    Parameters
+    ----------
+    choose : callable
+        Which images of a dataset it has.
+    """
+
+    choose: Choice

@@ -5,19 +5,15 @@ Are Not Enough", 2024, section 4.3), so that test images are real, and no traini
 from one.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobalance.base import DataError, Declaration, OptionError
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.data.images import LabelledImages, made_from
+from cobalance.base import DataError, OptionError
+from cobalance.evaluation.training.data.images import Choice, LabelledImages, TrainingSet, made_from
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
-
-Choice = Callable[[LabelledImages], "pd.Series[bool]"]
+from cobalance.evaluation.training.data.registry import SETS
 
 _LISTED = 5  # ids in a message
 
@@ -46,19 +42,6 @@ def _augment(images: LabelledImages) -> "pd.Series[bool]":
 
 def _partition(name: str) -> Choice:
     return lambda images: in_partition(images.frame, name)
-
-
-@dataclass(frozen=True)
-class TrainingSet(Declaration):
-    """The declaration of a training set.
-
-    Parameters
-    ----------
-    choose : callable
-        Which images of a dataset it has.
-    """
-
-    choose: Choice
 
 
 PLUGINS = (
