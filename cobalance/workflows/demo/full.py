@@ -52,7 +52,7 @@ class Line:
     """A line of the table: its title for people, method and training set; ``real`` is D.
 
     Names are those of `cobalance.evaluation.training.methods.METHODS` and
-    `cobalance.evaluation.training.data.SETS`.
+    `cobalance.evaluation.training.data.registry.SETS`.
     """
 
     title: str

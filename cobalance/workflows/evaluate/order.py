@@ -34,7 +34,7 @@ class EvaluationOrder:
     train : tuple of str
         Datasets to train on, each by itself.
     training_sets : tuple of str
-        Names in `cobalance.evaluation.training.data.SETS`.
+        Names in `cobalance.evaluation.training.data.registry.SETS`.
     methods : tuple of str
         Names in `cobalance.evaluation.training.methods.METHODS`.
     preset : str
