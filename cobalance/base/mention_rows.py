@@ -58,13 +58,11 @@ class MentionRows:
         # The first place of each image, less the number of places before it in the result.
         shift = np.repeat(starts - np.append(0, np.cumsum(lengths)[:-1]), lengths)
         places = shift + np.arange(len(shift))
-        rows: IntArray = self._rows(places)
-        return rows
+        return self._rows(places)
 
     def lengths(self, images: IntArray) -> IntArray:
         """Count the mentions of some images."""
-        counts: IntArray = self.bounds[images + 1] - self.bounds[images]
-        return counts
+        return self.bounds[images + 1] - self.bounds[images]
 
     def _rows(self, places: Any) -> Any:
         """Rows of the mentions at some places in `order`."""

@@ -263,8 +263,7 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
         from cobalance.base.options import read_options
 
         record: Any = self[name]
-        options: Options = read_options(record.options, values, f"The {self.kind} {name}")
-        return options
+        return read_options(record.options, values, f"The {self.kind} {name}")
 
     def open(self, name: str, options: "Mapping[str, Any] | Options | None" = None) -> T:
         """Open a plug-in and load everything it needs.

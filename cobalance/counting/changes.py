@@ -222,8 +222,7 @@ def _hash_images(
     """Hash each image's class and concepts as a sum of random numbers, which wraps around."""
     by_concept = np.array([concept_hashes[name] for name in images.concepts], dtype=np.int64)
     by_class = np.array([class_hashes[name] for name in images.classes], dtype=np.int64)
-    hashes: IntArray = images.sum_rows(by_concept) + by_class[images.labels]
-    return hashes
+    return images.sum_rows(by_concept) + by_class[images.labels]
 
 
 def _adds_up(before: Incidence, after: Incidence, added: Incidence, removed: Incidence) -> bool:
@@ -239,8 +238,7 @@ def _beyond(group: IntArray, others: IntArray) -> IntArray:
     order = np.argsort(group, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(group, minlength=len(others))))
     rank = np.arange(len(order)) - starts[group[order]]
-    beyond: IntArray = order[rank >= others[group[order]]]
-    return beyond
+    return order[rank >= others[group[order]]]
 
 
 def _counts(part: Incidence, concepts: Sequence[str], classes: Sequence[str]) -> IntArray:

@@ -96,13 +96,11 @@ class Cliques:
 
     def sizes(self) -> IntArray:
         """Return the number of members of each clique: int64 array, shape (n_cliques,)."""
-        sizes: IntArray = (self.members >= 0).sum(axis=1)
-        return sizes
+        return (self.members >= 0).sum(axis=1)
 
     def gaps(self) -> IntArray:
         """Return the largest count of each clique less its smallest: shape (n_cliques,)."""
-        gaps: IntArray = np.ptp(self.counts, axis=1).astype(np.int64)
-        return gaps
+        return np.ptp(self.counts, axis=1).astype(np.int64)
 
     def class_images(self) -> dict[str, int]:
         """Return the images of each class, by name in ascending order."""
@@ -347,5 +345,4 @@ def intersect_ascending(few: IntArray, many: IntArray) -> IntArray:
         return few[:0]
     positions = np.searchsorted(many, few)
     positions[positions == len(many)] = 0
-    both: IntArray = few[many[positions] == few]
-    return both
+    return few[many[positions] == few]

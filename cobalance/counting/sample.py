@@ -23,8 +23,7 @@ def priorities(ids: Sequence[str], seed: int) -> FloatArray:
     key = f"{seed % 10**16:016d}"
     hashed = pd.util.hash_array(np.array(ids, dtype=object), hash_key=key, categorize=False)
     # 53 bits are those of a float's mantissa.
-    numbers: FloatArray = (hashed >> np.uint64(11)) / 2.0**53
-    return numbers
+    return (hashed >> np.uint64(11)) / 2.0**53
 
 
 def sample_rows(

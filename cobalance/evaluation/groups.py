@@ -106,8 +106,7 @@ def align_groups(
     """
     checked = check_groups(groups)
     rows = known_rows(images, checked["image"], source)
-    aligned: pd.DataFrame = checked.drop(columns="image").iloc[rows].reset_index(drop=True)
-    return aligned
+    return checked.drop(columns="image").iloc[rows].reset_index(drop=True)
 
 
 def as_text(columns: pd.DataFrame) -> pd.DataFrame:

@@ -258,8 +258,7 @@ class _Zip(FileTree):
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         if stored.compress_type not in ZIP_METHODS:
             raise self._error(name, "is not packed by deflate", "Pack it anew.")
-        file: IO[bytes] = self._archive.open(stored)
-        return file
+        return self._archive.open(stored)
 
 
 class _Tar(FileTree):
@@ -272,8 +271,7 @@ class _Tar(FileTree):
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         # The names are of regular files alone, which Python extracts.
-        file: IO[bytes] = self._archive.extractfile(stored)
-        return file
+        return self._archive.extractfile(stored)
 
 
 def most_bytes(file: Path) -> int:

@@ -133,5 +133,4 @@ def _learn(
     theta = solution.x.reshape(shape)
     logs = tested @ theta[:-1] + theta[-1]
     logs[:, sizes == 0] = -np.inf
-    chances: FloatArray = np.exp(special.log_softmax(logs, axis=1))
-    return chances
+    return np.exp(special.log_softmax(logs, axis=1))

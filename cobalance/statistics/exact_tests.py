@@ -114,8 +114,7 @@ def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:
     ascending = np.sort(weights)
     shares = np.cumsum(np.exp(ascending - ascending[-1]))
     ends = np.searchsorted(ascending, observed + np.log(SAME_PROBABILITY), side="right")
-    tail_shares: FloatArray = np.minimum(shares[ends - 1] / shares[-1], 1.0)
-    return tail_shares
+    return np.minimum(shares[ends - 1] / shares[-1], 1.0)
 
 
 def _ways(size: int, most: int) -> FloatArray:

@@ -20,8 +20,7 @@ def q_values(p_values: "FloatArray") -> "FloatArray":
     """
     if not len(p_values):
         return p_values
-    adjusted: FloatArray = stats.false_discovery_control(p_values)
-    return adjusted
+    return stats.false_discovery_control(p_values)
 
 
 def check_q_value(limit: float | None) -> None:

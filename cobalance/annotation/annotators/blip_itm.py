@@ -80,8 +80,7 @@ class BlipItm(ScoringAnnotator):
             encoder_hidden_states=patches.expand(len(ids), -1, -1),
         ).last_hidden_state
         # The head's first output is "no match", and the second one "match".
-        values: Floats = model.itm_head(states[:, 0]).float().softmax(dim=-1)[:, 1].cpu().numpy()
-        return values
+        return model.itm_head(states[:, 0]).float().softmax(dim=-1)[:, 1].cpu().numpy()
 
 
 def open_annotator(options: BlipItmOptions) -> BlipItm:

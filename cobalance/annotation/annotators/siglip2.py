@@ -69,10 +69,7 @@ class Siglip2(ScoringAnnotator):
         # SigLIP was trained on texts in small letters.
         lower = list(map(str.lower, texts))
         tokens = self.vision.tokens(self.tokenizer, lower, padding_side="right")
-        features: torch.Tensor = self.vision.model.get_text_features(
-            input_ids=tokens["input_ids"]
-        ).pooler_output
-        return features
+        return self.vision.model.get_text_features(input_ids=tokens["input_ids"]).pooler_output
 
 
 def open_annotator(options: Siglip2Options) -> Siglip2:

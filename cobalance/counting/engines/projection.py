@@ -62,8 +62,7 @@ def count_items(incidence: Incidence, threads: int) -> IntArray:
         return counts
 
     counts = list(run_shared(threads, count, _parts(len(incidence.labels), threads)))
-    total: IntArray = np.sum(counts, axis=0)
-    return total
+    return np.sum(counts, axis=0)
 
 
 def mine(
@@ -100,8 +99,7 @@ def mine(
     def count_band(band: tuple[int, int]) -> Block:
         low, high = band
         n_pairs = int(root.space[low:high].sum())
-        block: Block = mine_pairs(root.node, low, high, n_pairs, min_support, limit)
-        return block
+        return mine_pairs(root.node, low, high, n_pairs, min_support, limit)
 
     pairs_by_band = []
     entries = np.zeros(root.node.end, dtype=np.int64)
@@ -121,7 +119,7 @@ def mine(
     codes = codes.astype(np.int32)
 
     def mine_batch(firsts: IntArray) -> Block:
-        block: Block = mine_from(
+        return mine_from(
             firsts,
             root.node,
             root.occurrences,
@@ -135,7 +133,6 @@ def mine(
             size,
             limit,
         )
-        return block
 
     yield from run_shared(threads, mine_batch, _batches(root, partner_starts, threads))
 

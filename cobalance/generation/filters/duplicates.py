@@ -183,8 +183,7 @@ def _words(hashes: Sequence[str]) -> Words:
 
 def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
     """Hamming distances between one hash and each of the others."""
-    counts: npt.NDArray[np.int64] = np.bitwise_count(word ^ others).sum(axis=-1, dtype=np.int64)
-    return counts
+    return np.bitwise_count(word ^ others).sum(axis=-1, dtype=np.int64)
 
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:

@@ -134,8 +134,7 @@ def _overlaps(n: int, side: int) -> npt.NDArray[np.float64]:
     cells, pixels = np.arange(side + 1) * n, np.arange(n + 1) * side
     ends = np.minimum(cells[1:, np.newaxis], pixels[1:])
     starts = np.maximum(cells[:-1, np.newaxis], pixels[:-1])
-    lengths: npt.NDArray[np.float64] = np.clip(ends - starts, 0, None).astype(np.float64)
-    return lengths
+    return np.clip(ends - starts, 0, None).astype(np.float64)
 
 
 def open_filter(options: SameColoursOptions) -> PixelFilter:

@@ -107,8 +107,7 @@ def _read(folder: OutputFolder, name: str) -> list[Row]:
             raise InputError(name, f"row {number}", "it is no object", remedy)
         if missing := sorted(_NEEDED.difference(row)):
             raise InputError(name, f"row {number}", f"it has no {', '.join(missing)}", remedy)
-    checked: list[Row] = rows
-    return checked
+    return rows
 
 
 def _place(row: Row) -> tuple[int, int]:

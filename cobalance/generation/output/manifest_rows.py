@@ -153,8 +153,7 @@ def find_pasted_image(settings: str | None) -> str | None:
     # Most settings have none: they are looked through before they are parsed.
     if settings is None or PATCH_IMAGE not in settings:
         return None
-    image: str | None = json.loads(settings).get(PATCH_IMAGE)
-    return image
+    return json.loads(settings).get(PATCH_IMAGE)
 
 
 def scores_by_name(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

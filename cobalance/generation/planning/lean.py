@@ -111,8 +111,7 @@ class CliqueSets:
         float64 array, shape (n_sets, n_concepts)
         """
         self._added.data = worth[self._added_rows]
-        sums: FloatArray = (shown @ self._added[1:]).toarray() + self._added[0].toarray()
-        return sums
+        return (shown @ self._added[1:]).toarray() + self._added[0].toarray()
 
 
 def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
@@ -192,8 +191,7 @@ class Lean:
     @property
     def rates(self) -> FloatArray:
         """The rate of each clique in all classes together."""
-        rates: FloatArray = self.counts.sum(axis=0) / max(self.sizes.sum(), 1.0)
-        return rates
+        return self.counts.sum(axis=0) / max(self.sizes.sum(), 1.0)
 
     @property
     def share_left(self) -> float:
@@ -242,8 +240,7 @@ class Lean:
         """Of each clique the sum of (k - n p)^2 / n; classes without images take no part."""
         has = self.sizes > 0
         sizes = self.sizes[has, None]
-        squares: FloatArray = ((self.counts[has] - sizes * self.rates) ** 2 / sizes).sum(axis=0)
-        return squares
+        return ((self.counts[has] - sizes * self.rates) ** 2 / sizes).sum(axis=0)
 
     def price_sets(self, shown: "sparse.csr_matrix", n: int | IntArray) -> FloatArray:
         """Price sets of concepts: by how much images of them change the sum, exactly.
@@ -275,22 +272,17 @@ class Lean:
         squares = np.divide(k**2 @ self.weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         diluted = m / (sizes + m) * squares
         of_all -= m / (total + m) * (all_images**2 @ self.weights) / total
-        prices: FloatArray = gains - diluted - of_all
-        return prices
+        return gains - diluted - of_all
 
     def price_cliques(self, code: int, n: int) -> FloatArray:
         """Price each clique in a set for `n` images of a class: shape (n_cliques,)."""
         all_images, total = self.counts.sum(axis=0), self.sizes.sum()
         of_class = (2 * self.counts[code] + n) / (self.sizes[code] + n)
-        prices: FloatArray = n * self.weights * (of_class - (2 * all_images + n) / (total + n))
-        return prices
+        return n * self.weights * (of_class - (2 * all_images + n) / (total + n))
 
     def price_together(self, code: int, n: int) -> FloatArray:
         """Price each clique that two sets of a class share: shape (n_cliques,)."""
-        prices: FloatArray = (
-            2 * n**2 * self.weights * (1 / (self.sizes[code] + n) - 1 / (self.sizes.sum() + n))
-        )
-        return prices
+        return 2 * n**2 * self.weights * (1 / (self.sizes[code] + n) - 1 / (self.sizes.sum() + n))
 
     def add(self, code: int, n: int, counts: FloatArray) -> None:
         """Add `n` images of a class, with their counts of each clique."""

@@ -45,8 +45,7 @@ class _Mix:
 
     def _cliques_of(self, place: int) -> IntArray:
         start, end = self.shown.indptr[place : place + 2]
-        cliques: IntArray = self.shown.indices[start:end]
-        return cliques
+        return self.shown.indices[start:end]
 
 
 def bound_lean(

@@ -188,8 +188,7 @@ class ObjectMasks:
     def _combine(self, found: Sequence[MaskArray]) -> MaskArray:
         if self.settings.instances == "largest":
             return max(found, key=np.count_nonzero)
-        every: MaskArray = np.logical_or.reduce(found)
-        return every
+        return np.logical_or.reduce(found)
 
     def check_share(self, found: MaskArray) -> None:
         """Raise UnusableError unless the mask's share of the image is within the limits."""
@@ -291,8 +290,7 @@ def restrict(
     if which == "random":
         digest = hashlib.sha256(f"{seed}/part".encode()).digest()
         return visible[int.from_bytes(digest[:16]) % len(visible)]
-    every: MaskArray = np.logical_or.reduce(visible)
-    return every
+    return np.logical_or.reduce(visible)
 
 
 def grow(mask: MaskArray, times: int) -> MaskArray:
@@ -308,5 +306,4 @@ def grow(mask: MaskArray, times: int) -> MaskArray:
     # scipy takes 0 for: until nothing changes.
     if times == 0:
         return mask
-    grown: MaskArray = ndimage.binary_dilation(mask, np.ones((3, 3), bool), iterations=times)
-    return grown
+    return ndimage.binary_dilation(mask, np.ones((3, 3), bool), iterations=times)

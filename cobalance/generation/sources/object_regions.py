@@ -81,8 +81,7 @@ def fill_box(box: Box, width: int, height: int) -> MaskArray:
     """Rasterise a box: a pixel is True if its centre is inside, as for outlines."""
     x, y, w, h = box
     columns, rows = np.arange(width) + 0.5, np.arange(height) + 0.5
-    filled: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
-    return filled
+    return np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
 
 
 def fill_bounds(outlined: MaskArray) -> MaskArray:

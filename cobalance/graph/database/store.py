@@ -167,10 +167,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def write(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run a write in a transaction; transient errors are retried."""
         with self._session() as session:
-            rows: list[Row] = session.execute_write(
-                lambda tx: tx.run(_text(text), parameters).data()
-            )
-            return rows
+            return session.execute_write(lambda tx: tx.run(_text(text), parameters).data())
 
     def server(self) -> tuple[str, str]:
         """Version and edition of the server, such as ``5.26.30`` and ``community``."""
@@ -194,8 +191,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def write_in_batches(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run a write whose Cypher commits by itself (``CALL ... IN TRANSACTIONS``)."""
         with self._session() as session:
-            rows: list[Row] = session.run(_text(text), parameters).data()
-            return rows
+            return session.run(_text(text), parameters).data()
 
     def with_locks(
         self, texts: Sequence[str], work: Callable[[ManagedTransaction], T], **parameters: Any

@@ -175,8 +175,7 @@ def read_incidence_table(
         return None
 
     def numbers(name: str) -> IntArray:
-        codes: IntArray = unpack([part[name] for part in parts], _CODE).astype(np.int32)
-        return codes
+        return unpack([part[name] for part in parts], _CODE).astype(np.int32)
 
     def texts(name: str) -> list[str]:
         return [text for part in parts for text in unpack_texts(part[name])]

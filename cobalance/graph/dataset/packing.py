@@ -37,5 +37,4 @@ def pack_texts(texts: Sequence[str | None]) -> bytes:
 
 def unpack_texts(packed: bytes | None) -> list[str]:
     """Read texts; an empty list where there are no packed ones."""
-    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
-    return texts
+    return [] if packed is None else json.loads(zlib.decompress(packed))

@@ -102,8 +102,7 @@ def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     """Read a candidate's provenance as its worker recorded it; NotFoundError without one."""
     row = require_one(store.read(reads.PROVENANCE, candidate=candidate), "candidate", candidate)
-    provenance: dict[str, Any] = json.loads(row["provenance"])
-    return provenance
+    return json.loads(row["provenance"])
 
 
 def _candidate(stored: Row) -> Candidate:

@@ -185,8 +185,7 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
     Running queries are queued; reports of workers are still accepted. Raises NotFoundError.
     """
     row = require_one(store.write(statements.CANCEL_JOB, job=job), "job", job)
-    state: JobState = row["state"]
-    return state
+    return row["state"]
 
 
 def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
@@ -217,8 +216,7 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
             )
         raise NotFoundError("job", job)
 
-    queued: int = rows[0]["queued"]
-    return queued
+    return rows[0]["queued"]
 
 
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:

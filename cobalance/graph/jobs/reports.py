@@ -31,8 +31,7 @@ def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[s
     rows = store.write(statements.START_QUERIES, job=job, attempt=attempt, queries=list(queries))
     if not rows or not rows[0]["started"]:
         return None
-    dataset: str = rows[0]["dataset"]
-    return dataset
+    return rows[0]["dataset"]
 
 
 def finish_queries(

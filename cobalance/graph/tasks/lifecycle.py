@@ -91,8 +91,7 @@ def cancel_task(store: GraphStore, task: str) -> TaskState:
     Its worker notices at the next report of its progress. Raises NotFoundError.
     """
     row = require_one(store.write(statements.CANCEL_TASK, task=task), "task", task)
-    state: TaskState = row["state"]
-    return state
+    return row["state"]
 
 
 def retry_task(store: GraphStore, task: str) -> bool:

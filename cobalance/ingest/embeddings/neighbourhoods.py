@@ -122,8 +122,7 @@ def _distances(
     products = left.astype(np.float64)
     products *= right
     cosines = products.sum(axis=1) / np.where(scales > 0, scales, 1)
-    distances: FloatArray = np.clip(1 - cosines, 0, 2)
-    return distances
+    return np.clip(1 - cosines, 0, 2)
 
 
 def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:

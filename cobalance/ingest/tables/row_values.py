@@ -66,8 +66,7 @@ def batch_rows(batch: pa.RecordBatch, problems: Problems) -> list[dict[str, Any]
     """
     for column in batch.columns:
         problems.within("table_mb", unfolded_bytes(column, _VALUE_BYTES))
-    rows: list[dict[str, Any]] = batch.to_pylist()
-    return rows
+    return batch.to_pylist()
 
 
 def _text(column: str, value: object) -> str | None:

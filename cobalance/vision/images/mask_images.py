@@ -49,8 +49,7 @@ def mask_array(image: "Image.Image") -> MaskArray:
     # False for NaN, too.
     if not brightest > 0:
         return np.zeros(values.shape, dtype=bool)
-    is_bright: MaskArray = values * 2 >= brightest
-    return is_bright
+    return values * 2 >= brightest
 
 
 def _is_grey(image: "Image.Image", indices: npt.NDArray[np.uint8]) -> bool:

@@ -126,8 +126,7 @@ def _is_unchanged(stored: Mapping[str, int], new: "RegionRows", *, replace: bool
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
+    return table.to_pandas()
 
 
 def _merge(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:

@@ -38,8 +38,7 @@ class Network(torch.nn.Module):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Outputs of normalised images, shape (n_images, n_outputs)."""
-        outputs: torch.Tensor = self.head(self.backbone(images))
-        return outputs
+        return self.head(self.backbone(images))
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,7 @@ class ClassifierSettings:
         """The whole image as a uint8 tensor, shape (3, image_px, image_px)."""
         pixels = torch.tensor(image).permute(2, 0, 1)
         size = [self.image_px, self.image_px]
-        squeezed: torch.Tensor = pictures.resize(pixels, size, antialias=True)
-        return squeezed
+        return pictures.resize(pixels, size, antialias=True)
 
     def normalise(self, pixels: torch.Tensor) -> torch.Tensor:
         """Normalise uint8 pixels for the network, shape (n_images, 3, …)."""

@@ -59,10 +59,7 @@ class ImageTextClip:
         positions = positions_of(unique_texts)
         row_of_image = [positions[text] for text in texts]
 
-        cosines: npt.NDArray[np.float64] = np.vecdot(
-            np.concatenate(image_rows), np.concatenate(text_rows)[row_of_image]
-        )
-        return cosines
+        return np.vecdot(np.concatenate(image_rows), np.concatenate(text_rows)[row_of_image])
 
 
 def load_clip(options: ModelOptions, revision: str = CLIP_REVISION) -> VisionModel:
@@ -81,5 +78,4 @@ def load_image_text_clip(options: ModelOptions) -> ImageTextClip:
 def _unit_rows(features: Any) -> npt.NDArray[np.float64]:
     """Embeddings of unit length, one a row."""
     values = features.pooler_output.double().cpu().numpy()
-    rows: npt.NDArray[np.float64] = values / np.linalg.norm(values, axis=1, keepdims=True)
-    return rows
+    return values / np.linalg.norm(values, axis=1, keepdims=True)

@@ -109,8 +109,7 @@ def _overlaps(box: Floats, others: Floats) -> Floats:
     high = np.minimum(box[2:], others[:, 2:])
     common = np.clip(high - low, 0, None).prod(axis=1)
     union = (box[2:] - box[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1) - common
-    shares: Floats = common / np.maximum(union, np.finfo(np.float32).tiny)
-    return shares
+    return common / np.maximum(union, np.finfo(np.float32).tiny)
 
 
 def _box(corners: Floats) -> Box:
@@ -165,8 +164,7 @@ class Detector(BoxDetector):
 
     def _embed(self, texts: Sequence[str]) -> "torch.Tensor":
         tokens = self.vision.tokens(self.tokenizer, texts)
-        features: torch.Tensor = self.vision.model.owlv2.get_text_features(**tokens).pooler_output
-        return features
+        return self.vision.model.owlv2.get_text_features(**tokens).pooler_output
 
 
 def open_detector(options: DetectorOptions) -> Detector:

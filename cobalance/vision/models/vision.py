@@ -106,8 +106,7 @@ def embed_new(
 
 def unit_rows(features: torch.Tensor) -> torch.Tensor:
     """Rows of unit length."""
-    unit: torch.Tensor = features / features.norm(dim=-1, keepdim=True)
-    return unit
+    return features / features.norm(dim=-1, keepdim=True)
 
 
 def encode_once(encode: Callable[..., Any]) -> Callable[..., Any]:

@@ -114,8 +114,7 @@ def incidence_of(images: pa.RecordBatch, names: Sequence[str], classes: Sequence
 def _codes(column: pa.Array, names: Sequence[str]) -> IntArray:
     """Positions in `names`, -1 for others."""
     positions = pc.index_in(column, pa.array(names, pa.string()))
-    codes: IntArray = positions.fill_null(-1).to_numpy().astype(np.int64)
-    return codes
+    return positions.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def sample_with_spark(

@@ -165,5 +165,4 @@ def _hub_metadata(session: "sql.SparkSession", file: str) -> str | None:
     path = java.org.apache.hadoop.fs.Path(java.java.net.URI(file))
     files = java.org.apache.parquet.hadoop.ParquetFileReader
     footer = files.readFooter(context._jsc.hadoopConfiguration(), path)
-    metadata: str | None = footer.getFileMetaData().getKeyValueMetaData().get("huggingface")
-    return metadata
+    return footer.getFileMetaData().getKeyValueMetaData().get("huggingface")

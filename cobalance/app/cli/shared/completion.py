@@ -108,8 +108,7 @@ def registered(place: str) -> Iterable[str]:
     module, _, name = place.rpartition(".")
     with imports_deferred():
         registry = import_module(f"cobalance.{module}")
-    names: Iterable[str] = getattr(registry, name)
-    return names
+    return getattr(registry, name)
 
 
 def _saved_query(_context: Any, _parameter: Any, incomplete: str) -> list[str]:

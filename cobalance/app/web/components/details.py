@@ -77,8 +77,7 @@ def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> d
 
 def times_closed() -> int:
     """Number of times the drawer was closed; in a chart's key, it resets the clicks."""
-    times: int = st.session_state.get(_CLOSED, 0)
-    return times
+    return st.session_state.get(_CLOSED, 0)
 
 
 def opened_by(

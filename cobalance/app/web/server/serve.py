@@ -62,8 +62,7 @@ class Listening:
     @property
     def port(self) -> int:
         """The port of the socket."""
-        number: int = self.socket.getsockname()[1]
-        return number
+        return self.socket.getsockname()[1]
 
 
 def listen(

@@ -91,8 +91,7 @@ def signed_in_user(secret: str, cookies: Mapping[str, str]) -> dict[str, Any]:
     def decode(name: str) -> bytes | None:
         return decode_signed_value(secret, name, cookies.get(name, ""))
 
-    user: dict[str, Any] = json.loads(get_cookie_with_chunks(decode, USER_COOKIE_NAME) or "{}")
-    return user
+    return json.loads(get_cookie_with_chunks(decode, USER_COOKIE_NAME) or "{}")
 
 
 def login_url(provider: str) -> str:
@@ -125,8 +124,7 @@ def filter_message(
         value_kind = states[position].WhichOneof("value") or ""
         if value_kind.endswith("trigger_value"):
             del states[position]
-    filtered: bytes = parsed.SerializeToString()
-    return filtered
+    return parsed.SerializeToString()
 
 
 def remove_uploads(session: str, file: str | None = None) -> None:

@@ -56,8 +56,7 @@ def begin_run() -> None:
 
 def run_began_s() -> float:
     """Start of the last run of the whole page, in seconds of `time.monotonic`."""
-    began: float = st.session_state.get(_BEGAN, 0.0)
-    return began
+    return st.session_state.get(_BEGAN, 0.0)
 
 
 def rerun_if_asked() -> None:

@@ -283,8 +283,7 @@ def restore() -> None:
 
 
 def _texts() -> list[str]:
-    texts: list[str] = st.session_state.get(_KEPT, [])
-    return texts
+    return st.session_state.get(_KEPT, [])
 
 
 def _text_of(clique: Clique) -> str:

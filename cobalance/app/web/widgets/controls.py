@@ -68,10 +68,9 @@ def choose_one(
     label: str, options: Sequence[T], key: str, placeholder: str, **more: Any
 ) -> T | None:
     """Draw a choice of one of some options or none, which is in the URL."""
-    choice: T | None = st.selectbox(
+    return st.selectbox(
         label, options, index=None, placeholder=placeholder, **in_url(key, options), **more
     )
-    return choice
 
 
 def choose_named(
@@ -104,8 +103,7 @@ def choose_split(
     if not splits:
         return None
     default = default_unless_set(key, usual) if usual in splits else None
-    choice: str | None = st.pills(label, splits, default=default, **split_in_url, **more)
-    return choice
+    return st.pills(label, splits, default=default, **split_in_url, **more)
 
 
 def default_unless_set(key: str, default: T) -> T | None:

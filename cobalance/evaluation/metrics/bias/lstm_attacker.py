@@ -92,8 +92,7 @@ class _Attacker(nn.Module):
 
         # The last two states are those of the upper layer, forwards and backwards.
         _, (states, _) = self.reader(packed)
-        scores: torch.Tensor = self.scores(self.dropout(torch.cat([states[-2], states[-1]], 1)))
-        return scores
+        return self.scores(self.dropout(torch.cat([states[-2], states[-1]], 1)))
 
 
 def _train(

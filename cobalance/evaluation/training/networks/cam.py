@@ -30,8 +30,7 @@ class _LastMaps(torch.nn.Module):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         maps = self.tap(self.network.backbone.forward_features(images))
-        outputs: torch.Tensor = self.network.head(self.network.backbone.forward_head(maps))
-        return outputs
+        return self.network.head(self.network.backbone.forward_head(maps))
 
 
 @dataclass(frozen=True)

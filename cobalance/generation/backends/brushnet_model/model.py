@@ -80,7 +80,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
         first, last = widths[0], widths[-1]
 
         def layer(inward: int, outward: int, **options: Any) -> nn.Module:
-            block: nn.Module = ResnetBlock2D(
+            return ResnetBlock2D(
                 in_channels=inward,
                 out_channels=outward,
                 temb_channels=4 * first,
@@ -89,7 +89,6 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
                 non_linearity=act_fn,
                 **options,
             )
-            return block
 
         self.conv_in_condition = nn.Conv2d(in_channels + conditioning_channels, first, 3, padding=1)
         self.time_proj = Timesteps(first, flip_sin_to_cos, freq_shift)

@@ -33,8 +33,7 @@ def join_backgrounds(painted: Sequence[ImageArray], size: Size, draws: Draws) ->
     across = np.arange(size[1]) / size[1] * len(painted)
     uneven = smooth_noise(size, max(2, min(size) // 4), draws) - 0.5
     which = np.clip(np.floor(across + uneven * 0.5), 0, len(painted) - 1).astype(np.int64)
-    canvas: ImageArray = np.choose(which[..., np.newaxis], painted)
-    return canvas
+    return np.choose(which[..., np.newaxis], painted)
 
 
 def compose_background(exemplars: "Sequence[Exemplar]", size: Size, draws: Draws) -> ImageArray:
@@ -99,5 +98,4 @@ def _random_window(exemplar: Exemplar, size: Size, draws: Draws) -> tuple[ImageA
 def _mean_colour(image: ImageArray, shown: MaskArray) -> npt.NDArray[np.float64]:
     # Sums of whole numbers are the same in whatever order a machine adds them.
     total = image[shown].sum(axis=0, dtype=np.int64)
-    mean: npt.NDArray[np.float64] = total / max(1, int(np.count_nonzero(shown)))
-    return mean
+    return total / max(1, int(np.count_nonzero(shown)))

@@ -36,8 +36,7 @@ class Draws:
     def uniforms(self, *shape: int) -> npt.NDArray[np.float64]:
         """An array of such numbers, drawn row by row."""
         words = self._philox.random_raw(shape)
-        numbers: npt.NDArray[np.float64] = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        return numbers
+        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, count: int) -> int:
         """A whole number from 0 to ``count - 1``: the upper half of a word's product with `count`.

@@ -121,8 +121,7 @@ def _any_of(mask: MaskArray, count: int) -> MaskArray:
     before = np.pad(mask.cumsum(axis=0), ((1, 0), (0, 0)))
     edges = np.arange(count + 1) * len(mask)
     first, end = edges[:-1] // count, np.ceil(edges[1:] / count).astype(np.int64)
-    covered: MaskArray = before[end] > before[first]
-    return covered
+    return before[end] > before[first]
 
 
 def kept_pixels(shown: MaskArray, source: SourceImage | None) -> MaskArray | None:

@@ -146,19 +146,16 @@ def smooth_noise(size: Size, cell_px: int, draws: Draws) -> Field:
 
 
 def _between(first: Field, second: Field, share: Field) -> Field:
-    mixed: Field = first * (1 - share) + second * share
-    return mixed
+    return first * (1 - share) + second * share
 
 
 def _smooth(share: Field) -> Field:
-    eased: Field = share * share * (3 - 2 * share)
-    return eased
+    return share * share * (3 - 2 * share)
 
 
 def _wave(phase: Field) -> Field:
     """From 0 to 1 and back once a unit, in straight lines."""
-    risen: Field = 1 - np.abs(phase % 1.0 * 2 - 1)
-    return risen
+    return 1 - np.abs(phase % 1.0 * 2 - 1)
 
 
 def _bricks(down: Field, right: Field) -> Field:
@@ -197,8 +194,7 @@ SHAPES: Mapping[str, Callable[[Field, Field], MaskArray]] = {
 
 
 def _far(x: Field, y: Field) -> Field:
-    farther: Field = np.maximum(np.abs(x), np.abs(y))
-    return farther
+    return np.maximum(np.abs(x), np.abs(y))
 
 
 def _colour(hue: float, saturation: float, value: float) -> tuple[int, int, int]:
@@ -255,8 +251,7 @@ def paint_look(
 
 def _light(image: ImageArray) -> npt.NDArray[np.float64]:
     """Factor for each pixel's light, from 0.6 for black to 1.2 for white."""
-    light: npt.NDArray[np.float64] = 0.6 + 0.6 * image.sum(axis=2, dtype=np.int64) / 765
-    return light
+    return 0.6 + 0.6 * image.sum(axis=2, dtype=np.int64) / 765
 
 
 OBJECT_ADDED, COLOURS_SHIFTED = "object added", "colours shifted"

@@ -9,8 +9,7 @@ from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps
 
 def round_down(images: FloatArray) -> IntArray:
     """Whole images, none more than the fractions."""
-    down: IntArray = np.floor(np.maximum(images, 0) + ROUNDING).astype(np.int64)
-    return down
+    return np.floor(np.maximum(images, 0) + ROUNDING).astype(np.int64)
 
 
 def raise_to_tolerance(programme: Programme, images: IntArray, above: int = 0) -> IntArray:

@@ -125,8 +125,7 @@ def bounded_plan(
 def class_scale(class_sizes: IntArray | FloatArray) -> FloatArray:
     """The mean size of a class over that of each."""
     sizes = np.maximum(class_sizes, 1).astype(np.float64)
-    scale: FloatArray = sizes.mean() / sizes
-    return scale
+    return sizes.mean() / sizes
 
 
 def impossible(caps: Caps) -> OptionError:

@@ -79,8 +79,7 @@ class ParsingSegmenter:
         (segmentation,) = self.vision.processor.post_process_semantic_segmentation(
             output, target_sizes=[image.shape[:2]]
         )
-        labels: npt.NDArray[np.int64] = segmentation.numpy()
-        return labels
+        return segmentation.numpy()
 
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:

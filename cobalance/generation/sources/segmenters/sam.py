@@ -85,8 +85,7 @@ class SamSegmenter:
             inputs["original_sizes"],
             inputs["reshaped_input_sizes"],
         )
-        mask: MaskArray = masks[0][0, 0].numpy()
-        return mask
+        return masks[0][0, 0].numpy()
 
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:

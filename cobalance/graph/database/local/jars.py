@@ -137,8 +137,7 @@ def _is_complete(file: Path, jar: Jar) -> bool:
 def _default_repository() -> str:
     from jgo.maven import MavenContext
 
-    address: str = next(iter(MavenContext().remote_repos.values()))
-    return address
+    return next(iter(MavenContext().remote_repos.values()))
 
 
 def _download(

@@ -124,8 +124,7 @@ def _usable_port(preferred: int) -> int:
                 probe.bind((HOST, port))
             except OSError:
                 continue
-            free: int = probe.getsockname()[1]
-            return free
+            return probe.getsockname()[1]
     raise OSError("no port is free on 127.0.0.1")
 
 

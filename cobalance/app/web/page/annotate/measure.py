@@ -228,7 +228,7 @@ def show_compare(current: CurrentDataset) -> None:
 def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: str) -> str | None:
     """The run whose labels are compared; None for the dataset's concepts."""
     names = {} if dataset is None else _label_runs(current.store, dataset)
-    chosen: str | None = st.selectbox(
+    return st.selectbox(
         label,
         list(names),
         index=None,
@@ -238,7 +238,6 @@ def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: s
         width=280,
         help="Take runs of the same annotator for both.",
     )
-    return chosen
 
 
 def _draw(comparison: GeneratorComparison, real: str, generated: str) -> None:

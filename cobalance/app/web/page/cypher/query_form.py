@@ -79,8 +79,7 @@ def _field(
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    limit_s: float = st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
-    return limit_s
+    return st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
 
 
 def binding_of(*keys: str) -> Binding:

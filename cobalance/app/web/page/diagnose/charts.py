@@ -221,7 +221,7 @@ def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.
         height = alt.Y("share:Q", title="% of class", axis=_beside_names(format=".0%"))
     else:
         height = alt.Y("images:Q", title="images", axis=_beside_names())
-    drawn: alt.Chart = (
+    return (
         alt.Chart(pd.DataFrame(bars), height=180, width="container")
         .mark_bar(cursor="pointer")
         .encode(
@@ -237,7 +237,6 @@ def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.
             ],
         )
     )
-    return drawn
 
 
 def _members(combinations: list[Sequence[str]], labels: Mapping[str, str]) -> alt.Chart:
@@ -254,7 +253,7 @@ def _members(combinations: list[Sequence[str]], labels: Mapping[str, str]) -> al
     dots["place"] = dots["concept"].map(order.index)
 
     names = names_axis(NAMES_PX, grid=True, minExtent=NAMES_PX, maxExtent=NAMES_PX)
-    drawn: alt.Chart = (
+    return (
         alt.Chart(dots)
         .mark_line(color=NEUTRAL, strokeWidth=2, point=alt.OverlayMarkDef(color=NEUTRAL, size=90))
         .encode(
@@ -266,4 +265,3 @@ def _members(combinations: list[Sequence[str]], labels: Mapping[str, str]) -> al
         )
         .properties(height=max(18 * len(order), 60), width="container")
     )
-    return drawn

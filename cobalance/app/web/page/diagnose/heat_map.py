@@ -201,8 +201,7 @@ def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.
         text = alt.Text("residual:Q", format="+.1f")
         numbers = base.mark_text(fontSize=11, cursor="pointer")
         layers.append(numbers.encode(text=text, color=alt.Color("ink:N", scale=None)))
-    drawn: alt.LayerChart = alt.LayerChart(layer=layers, height=alt.Step(_ROW_PX))
-    return drawn
+    return alt.LayerChart(layer=layers, height=alt.Step(_ROW_PX))
 
 
 def _explain(n_concepts: int, shown: int, n_classes: int, classes: int) -> str:

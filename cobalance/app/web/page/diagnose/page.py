@@ -286,10 +286,7 @@ def _choose_view(current: CurrentDataset) -> str:
     if findings.not_compared(current.class_sizes):
         views.sort(key=TOGETHER.__ne__)
 
-    view: str = st.segmented_control(
-        "Picture", views, default=views[0], **in_url("view"), required=True
-    )
-    return view
+    return st.segmented_control("Picture", views, default=views[0], **in_url("view"), required=True)
 
 
 def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:

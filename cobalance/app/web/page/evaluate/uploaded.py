@@ -75,8 +75,7 @@ def _scored(current: CurrentDataset, files: list[Any], *, of_dataset: bool) -> _
     about = ([file.file_id for file in files], of_dataset, current.state)
     cached = st.session_state.get(_KEPT)
     if cached is not None and cached[0] == about:
-        table: _Table = cached[1]
-        return table
+        return cached[1]
 
     # A COCO file of objects is a JSON object, and a detector's results are a list.
     contents = {Path(file.name).name: file.getvalue() for file in files}

@@ -112,7 +112,7 @@ class _Form(ChosenFile):
     def sampled(self, place: DeltaGenerator) -> bool:
         """Draw the choice between all images and a sample of them."""
         texts = {False: "All", True: f"A sample of {PER_CLASS} per clique"}
-        chosen: bool = self.field(
+        return self.field(
             place.segmented_control,
             "sample",
             list(texts),
@@ -122,7 +122,6 @@ class _Form(ChosenFile):
             help="Every count is kept either way, so that the numbers are the same. A sample of "
             "each clique and class is for millions of images; it has no boxes and no captions.",
         )
-        return chosen
 
     def row_options(self, place: DeltaGenerator, options: ReadOptions) -> ReadOptions:
         """Draw how a table's cells and rows are read, where its columns have roles for it."""
@@ -143,13 +142,12 @@ class _Form(ChosenFile):
         if PATTERN in st.session_state:
             st.session_state[self.key("path_pattern")] = st.session_state.pop(PATTERN)
 
-        pattern: str = self.field(
+        return self.field(
             place.text_input,
             "path_pattern",
             placeholder="{split}/{context}/{class}/*",
             help="What the end of each image's path names; the check says what folders may be.",
         )
-        return pattern
 
     def columns(self, format_: str) -> ReadOptions:
         """Draw the first rows of a table with the role of each column; nothing for others."""

@@ -111,7 +111,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
 def _choose_source(n_selected: int) -> str:
     """Draw whether the plan is for the selected cliques, or for all that pass a filter."""
     texts = {SELECTED: f"{SELECTED} ({n_selected:,})", BY_FILTER: BY_FILTER}
-    source: str = st.segmented_control(
+    return st.segmented_control(
         "Cliques to rebalance",
         list(texts),
         format_func=texts.__getitem__,
@@ -119,7 +119,6 @@ def _choose_source(n_selected: int) -> str:
         **in_url("plan_for"),
         required=True,
     )
-    return source
 
 
 def _choose_planner(current: CurrentDataset) -> str:
@@ -130,14 +129,13 @@ def _choose_planner(current: CurrentDataset) -> str:
 
     purposes = [f"- **{name}**: {planner.purpose}" for name, planner in PLANNERS.items()]
 
-    name: str = st.selectbox(
+    return st.selectbox(
         "Planner",
         [usual, *others],
         **choice_in_url("planner"),
         width=170,
         help="\n".join([f"{meaning('planner')}\n", *purposes]),
     )
-    return name
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
@@ -152,10 +150,9 @@ def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
     # Streamlit refuses a slider whose ends are one number.
     if largest == 1:
         return 1, 1
-    sizes: tuple[int, int] = st.slider(
+    return st.slider(
         "Sizes", 1, largest, (smallest, largest), **number_in_url("plan_sizes"), width=140
     )
-    return sizes
 
 
 def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
@@ -174,7 +171,7 @@ def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
 
 def _limit(label: str, key: str, purpose: str) -> int | None:
     """Draw a field for a number of images; None where no limit is typed."""
-    limit: int | None = st.number_input(
+    return st.number_input(
         label,
         1,
         value=None,
@@ -184,7 +181,6 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
         width=150,
         help=purpose,
     )
-    return limit
 
 
 # Results are cached under the request alone: the cliques follow from its state. Images and tables

@@ -116,11 +116,10 @@ def _gap_chart(marks: pd.DataFrame, classes: tuple[str, ...]) -> alt.LayerChart 
 
     def points(time: str, size: int, *, filled: bool) -> alt.Chart:
         marked = base.mark_point(size=size, filled=filled, opacity=1, strokeWidth=2)
-        drawn: alt.Chart = marked.encode(
+        return marked.encode(
             x=alt.X(f"{time}:Q", title=title, axis=axis),
             color=_side_color(f"side_{time}", marks, classes, legend_title),
         )
-        return drawn
 
     zero = alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False)
     change = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7)
