@@ -12,7 +12,7 @@ from cobalance.vision.images import ImageArray
 from cobalance.vision.models import (
     MODEL_FILE,
     BoxDetector,
-    Found,
+    Detections,
     GroundingOptions,
     clip_boxes,
     encode_once,
@@ -57,7 +57,9 @@ class GroundingDetector(BoxDetector):
     tokenizer: Any
     _chunks: list[list[str]] = field(default_factory=list, repr=False)
 
-    def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
+    def look(
+        self, images: Sequence[ImageArray], texts: Sequence[str]
+    ) -> Iterator[list[Detections]]:
         """Yield the boxes found for each text, image by image; each chunk has its own.
 
         O(images x chunks) passes; an image goes through the backbone once. Images of a batch share
@@ -70,7 +72,7 @@ class GroundingDetector(BoxDetector):
         for batch in self.vision.batches(images):
             # Images of one size go through the network together, and the others need no padding.
             by_size: dict[torch.Size, list[tuple[int, torch.Tensor]]] = {}
-            results: dict[int, dict[Tokens, Found]] = {}
+            results: dict[int, dict[Tokens, Detections]] = {}
             with self.vision.computing(f"the detector on {len(batch)} images"):
                 for position, image in enumerate(batch):
                     pixels = self.vision.pixels([image])
@@ -133,12 +135,12 @@ class GroundingDetector(BoxDetector):
 
     def _predict(
         self, pixels: "torch.Tensor", chunks: Sequence[Sequence[tuple[str, Tokens]]]
-    ) -> list[dict[Tokens, Found]]:
+    ) -> list[dict[Tokens, Detections]]:
         """For each image of one size, scores and boxes by the tokens of a text.
 
         Boxes are centre and size, as shares of the image.
         """
-        results: list[dict[Tokens, Found]] = [{} for _ in pixels]
+        results: list[dict[Tokens, Detections]] = [{} for _ in pixels]
         for chunk in chunks:
             ids = [self.tokenizer.cls_token_id]
             spans = []

@@ -20,7 +20,7 @@ from cobalance.base import (
     suggest_names,
 )
 from cobalance.ingest.fields.choices import Choice, field_choices, field_names
-from cobalance.ingest.fields.concepts import Found, read_column
+from cobalance.ingest.fields.concepts import ColumnConcepts, read_column
 from cobalance.ingest.fields.nested_cells import unfold
 from cobalance.ingest.fields.report import describe_fields, offer_class
 from cobalance.ingest.fields.roles import with_class
@@ -169,7 +169,7 @@ def add_concepts(
     )
 
 
-def _mention(part: Metadata, column: Found, n_images: int) -> MentionColumns:
+def _mention(part: Metadata, column: ColumnConcepts, n_images: int) -> MentionColumns:
     """Mentions of a column; of equal ones without numbers, as of several rows, one an image."""
     concept = recode_names(column.code, column.names)
     image = part.image[column.record]

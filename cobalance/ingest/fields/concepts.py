@@ -1,7 +1,7 @@
 """The concepts of one column, as a person chose or as its values suggest."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from cobalance.base import FloatArray, InputError, IntArray, Setting
 from cobalance.ingest.fields.bins import equal_count_edges, equal_width_edges, name_bins, unit_of
 from cobalance.ingest.fields.choices import BINNED, Choice
-from cobalance.ingest.fields.nested_cells import read_lists
-from cobalance.ingest.frames import TEXT
-from cobalance.ingest.names import put_before
-from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.guesses import guess_kind
+from cobalance.ingest.frames import TEXT, take_rows
+from cobalance.ingest.names import put_before, rename_some
+from cobalance.ingest.problems import Problems, RowProblems
+from cobalance.ingest.tables.concept_cells import read_cells
+from cobalance.ingest.tables.guesses import CONCEPT_COLUMNS, guess_kind, normal_name
 from cobalance.ingest.tables.values import Values, encode_values, name_values
 
 _DATE = r"^(\d{4})[-/:.](\d{1,2})[-/:.](\d{1,2})"
@@ -25,7 +25,7 @@ _NONE: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ColumnConcepts:
     """Record and concept, a code of `names`, of each mention that a column stands for.
 
     `missing` counts the records without a value, `why` is what to know, and `numbers` are scores,
@@ -43,7 +43,7 @@ class Found:
 
 def read_column(
     name: str, cells: pa.Array, choice: Choice | None, names: Mapping[str, str], problems: Problems
-) -> Found:
+) -> ColumnConcepts:
     """Find the concepts of a column; `names` are of its codes.
 
     Raises
@@ -64,11 +64,11 @@ def read_column(
 
     missing = len(values.codes) - values.filled
     if kind == "ignore":
-        return Found(kind, _NONE, _NONE, [], missing, why)
+        return ColumnConcepts(kind, _NONE, _NONE, [], missing, why)
     if kind == "list":
         filled = pc.if_else(pa.array(values.codes >= 0), cells, pa.scalar(None, cells.type))
-        record, code, concepts, numbers = read_lists(name, filled, names, problems)
-        return Found(kind, record, code, concepts, missing, why, numbers)
+        listed = _read_lists(name, filled, names, problems)
+        return replace(listed, missing=missing, why=why)
 
     fault, code, concepts, why = _READ[kind](name, values, choice or Choice(kind))
     if choice and not choice.fits and values.filled:
@@ -77,7 +77,37 @@ def read_column(
         why = ""
     of_record = np.append(code, -1)[values.codes]
     record = np.flatnonzero((of_record >= 0) & (of_record < len(concepts)))
-    return Found(kind, record, of_record[record], concepts, int((of_record < 0).sum()), why)
+    return ColumnConcepts(
+        kind, record, of_record[record], concepts, int((of_record < 0).sum()), why
+    )
+
+
+def _read_lists(
+    name: str, column: pa.Array, names: Mapping[str, str], problems: Problems
+) -> ColumnConcepts:
+    """Read each thing in a column of lists.
+
+    Names of objects, and those in a column that is called as concepts are, are the concepts; others
+    are of the column's category; `names` are of codes. Cells that cannot be read are left out.
+    """
+    # However many cells are no lists: that the column holds lists may be no more than a guess.
+    lenient = replace(problems.options, on_error="skip", max_skipped=problems.options.max_mentions)
+    rows = RowProblems(
+        Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
+    )
+    cells = read_cells(column, None, rows)
+
+    is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
+    concepts = rename_some(cells.concept.names, names)
+    if not cells.has_objects and normal_name(name) not in CONCEPT_COLUMNS:
+        concepts = put_before(name, concepts)
+    return ColumnConcepts(
+        "list",
+        cells.row[is_sound],
+        cells.concept.codes[is_sound],
+        concepts,
+        numbers=take_rows(cells.numbers, is_sound),
+    )
 
 
 def _check_choice(

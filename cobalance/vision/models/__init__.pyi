@@ -24,8 +24,8 @@ from .clip import (
 from .conversation import Conversation as Conversation, open_conversation as open_conversation
 from .detector import (
     BoxDetector as BoxDetector,
+    Detections as Detections,
     Detector as Detector,
-    Found as Found,
     clip_boxes as clip_boxes,
     open_detector as open_detector,
 )

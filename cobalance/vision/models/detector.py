@@ -16,7 +16,7 @@ from cobalance.vision.models.prompts import prompt_for
 from cobalance.vision.models.vision import VisionModel, embed_new, open_vision
 
 Floats = npt.NDArray[np.float32]
-Found = tuple[Floats, Floats]
+Detections = tuple[Floats, Floats]
 """Scores of a text in some boxes, shape (n,), and the boxes as two corners in pixels, (n, 4)."""
 
 
@@ -28,7 +28,9 @@ class BoxDetector(ABC):
     vision: VisionModel
 
     @abstractmethod
-    def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
+    def look(
+        self, images: Sequence[ImageArray], texts: Sequence[str]
+    ) -> Iterator[list[Detections]]:
         """Yield the boxes found for each text, image by image; OutOfMemoryError for too many."""
 
     def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
@@ -137,7 +139,9 @@ class Detector(BoxDetector):
     tokenizer: Any
     _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
 
-    def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
+    def look(
+        self, images: Sequence[ImageArray], texts: Sequence[str]
+    ) -> Iterator[list[Detections]]:
         """Yield the boxes found for each text, image by image; all texts share the boxes."""
         for batch in self.vision.batches(images):
             with self.vision.computing(f"the detector on {len(batch)} images"):

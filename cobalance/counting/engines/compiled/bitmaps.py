@@ -12,7 +12,7 @@ import numpy as np
 
 from cobalance.counting.engines.compiled.intrinsics import compile_inner, ones, prefetch
 from cobalance.counting.engines.compiled.rows import AHEAD
-from cobalance.counting.engines.compiled.state import Found, with_room, write_members
+from cobalance.counting.engines.compiled.state import FoundCliques, with_room, write_members
 
 # Costs in increments of a table of pairs, which are 1.4 ns where this was measured: a Xeon whose
 # AVX-512 counts ones. Elsewhere other choices would be a little better; the result is the same.
@@ -182,7 +182,7 @@ def mine_bitmaps(search, bitmaps, codes, near, size, results):
         Whether the pair (a, b) is kept, at ``a * items + b``.
     size : int
         Codes in the prefix.
-    results : Found
+    results : FoundCliques
         Given back extended.
 
     Notes
@@ -246,4 +246,4 @@ def mine_bitmaps(search, bitmaps, codes, near, size, results):
                 level += 1
                 number[level] = n_next
                 following[level] = 0
-    return Found(members, counts, used)
+    return FoundCliques(members, counts, used)

@@ -25,7 +25,7 @@ class Search(NamedTuple):
     scratch: Any
 
 
-class Found(NamedTuple):
+class FoundCliques(NamedTuple):
     """Cliques found so far: the first `used` rows of arrays that grow."""
 
     # int32, (room, max_size): codes ascending, -1 behind.
@@ -94,7 +94,7 @@ def node_at(levels, level, segments):
 def nothing_found(max_size, n_classes):
     """Return an empty result buffer."""
     members = np.empty((1024, max_size), np.int32)
-    return Found(members, np.empty((1024, n_classes), np.uint32), 0)
+    return FoundCliques(members, np.empty((1024, n_classes), np.uint32), 0)
 
 
 @compile_inner
@@ -143,4 +143,4 @@ def record(results, prefix, size, codes, items, cells, cell_counts):
         write_members(members, used + t, prefix, size, first, second)
         for label in range(counts.shape[1]):
             counts[used + t, label] = cell_counts[t, label]
-    return Found(members, counts, used + cells.size)
+    return FoundCliques(members, counts, used + cells.size)
