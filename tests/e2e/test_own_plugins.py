@@ -92,7 +92,7 @@ def test_a_worker_that_lacks_a_plugin_leaves_the_job_to_one_that_has_it(
     shell: Shell, pets: str, store: GraphStore
 ) -> None:
     listed = json.loads(shell.run("plugins", "--format", "json").stdout)
-    assert {row["kind"]: row["name"] for row in listed} == MINE
+    assert {(row["kind"], row["name"]) for row in listed} == MINE
     assert {row["source"] for row in listed} == {"cobalance-mine 0.1.0"}
     assert not any(row["problem"] for row in listed)
 

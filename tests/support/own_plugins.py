@@ -9,18 +9,20 @@ ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "cobalance-mine"
 SOURCES = TEMPLATE / "src" / "cobalance_mine"
 MINE = {
-    "format": "lines",
-    "planner": "tolerant",
-    "recipe": "plain-ground",
-    "backend": "flat",
-    "filter": "bright",
-    "segmenter": "ellipse",
-    "annotator": "daylight",
-    "method": "part",
-    "metric": "sure_share",
-    "export format": "listing",
+    ("format", "lines"),
+    ("planner", "tolerant"),
+    ("recipe", "plain-ground"),
+    ("backend", "flat"),
+    ("filter", "bright"),
+    ("segmenter", "ellipse"),
+    ("annotator", "daylight"),
+    ("method", "part"),
+    ("metric", "sure_share"),
+    ("metric", "mean_rating"),
+    ("table", "ratings"),
+    ("export format", "listing"),
 }
-"""One plug-in of each kind, by name."""
+"""Its plug-ins, by kind and name: at least one of each kind."""
 
 
 def install(folder: Path) -> Path:
