@@ -19,9 +19,11 @@ from cobalance.graph.dataset.write import write_annotations
 from tests.support.waiting import until
 
 HEAP_MB = 256
-# A list, and then as many others for a moment each: a few seconds of work on any server.
+# A list, and then as many others for a moment each: a few seconds of work on any server. The detour
+# over texts makes the list grow for seconds: the watch, which looks twice a second, sees it grow.
 HOLDING = (
-    "WITH [x IN range(1, $length) | x + 1000] AS xs "
+    "WITH [x IN range(1, $length) | x + 1000 + "
+    "size(reverse(toString(x)) + replace(toString(7 * x), '7', '8') + toString(x * x))] AS xs "
     "RETURN reduce(s = 0, i IN range(1, $times) | s + size([x IN xs WHERE x > i])) AS n"
 )
 LENGTH, TIMES = 2_500_000, 20
