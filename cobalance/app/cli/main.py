@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
@@ -207,14 +208,19 @@ def _summary(name: str) -> str:
 
 def _first_line(module: str, function: str = "") -> str:
     """The first line of a command's docstring, or of its module's, read from the source."""
+    tree = _parse(module)
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    documented = next((node for node in functions if node.name == function), tree)
+    return (ast.get_docstring(documented) or "").partition("\n")[0]
+
+
+@cache
+def _parse(module: str) -> ast.Module:
+    """The source of a module of commands, of which help may list several."""
     file = Path(__file__).parent.joinpath(*module.split("."))
     if file.is_dir():
         file /= "__init__"
-    tree = ast.parse(file.with_suffix(".py").read_text(encoding="utf-8"))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
-
-    documented = next((node for node in functions if node.name == function), tree)
-    return (ast.get_docstring(documented) or "").partition("\n")[0]
+    return ast.parse(file.with_suffix(".py").read_text(encoding="utf-8"))
 
 
 def _print_version(requested: bool) -> None:
