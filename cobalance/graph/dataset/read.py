@@ -1,8 +1,9 @@
 """Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,10 @@ from cobalance.base import (
     image_frame,
     silent,
 )
-from cobalance.counting import Incidence
+from cobalance.counting import Incidence, build_incidence
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.incidence_table import (
-    SplitIncidence,
-    read_incidence_table,
-    split_incidence,
-)
+from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 
 EXCLUDE = "exclude"
@@ -193,7 +190,38 @@ def load_named_images(
 
 def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     """Read the incidence and the images' splits image by image, also while they are written."""
-    return split_incidence(annotations_of(store.stream(statements.IMAGES, dataset=dataset)))
+    class_codes: dict[str, int] = {}
+    concept_codes: dict[str, int] = {}
+    split_codes: dict[str | None, int] = {None: -1}
+    cluster_codes: dict[str | None, int] = {None: -1}
+    labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
+    clusters = array("i")
+    ids: list[str] = []
+    for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
+        ids.append(row["id"])
+        labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
+        # The codes of None, -1, are there first and do not count.
+        splits.append(split_codes.setdefault(row["split"], len(split_codes) - 1))
+        clusters.append(cluster_codes.setdefault(row["cluster"], len(cluster_codes) - 1))
+        lengths.append(len(row["concepts"]))
+        for name in row["concepts"]:
+            codes.append(concept_codes.setdefault(name, len(concept_codes)))
+
+    incidence = build_incidence(
+        np.repeat(np.arange(len(lengths)), lengths),
+        np.array(codes, dtype=np.int64),
+        np.array(labels, dtype=np.int64),
+        tuple(concept_codes),
+        tuple(class_codes),
+    )
+    if len(cluster_codes) > 1:
+        incidence = replace(incidence, clusters=np.array(clusters, dtype=np.int64))
+    return SplitIncidence(
+        incidence=incidence,
+        splits=np.array(splits, dtype=np.int64),
+        split_names=tuple(name for name in split_codes if name is not None),
+        ids=ids,
+    )
 
 
 @dataclass(frozen=True, eq=False)
