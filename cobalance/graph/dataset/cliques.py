@@ -9,9 +9,9 @@ read, which takes milliseconds for tens of thousands of images.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -267,16 +267,17 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None
     """
     state = dataset_state(store, dataset)
     state.require_mined()
-    values = read_comparison(store, state, concepts, state.mining_options().split)
+    split = state.mining_options().split
+    values = read_comparison(state, concepts, split, partial(load_images, store, state))
     if concepts or state.compared:
         store.write(UPDATE_DATASET, dataset=dataset, values=values)
 
 
 def read_comparison(
-    store: GraphStore,
     state: DatasetState,
     concepts: Sequence[str] | None,
     split: str | None,
+    load: Callable[[], SplitIncidence],
 ) -> dict[str, Any]:
     """Read the properties of a dataset's comparison: ``compared`` and ``compared_images``.
 
@@ -286,6 +287,8 @@ def read_comparison(
         Names; empty for the dataset's classes, None for what it is compared by already.
     split : str or None
         The images that count.
+    load : callable
+        Gives all images; called only where there are concepts to look for.
 
     Raises
     ------
@@ -298,7 +301,7 @@ def read_comparison(
     if not names:
         return {"compared": None, "compared_images": None}
 
-    incidence = load_images(store, state).of_split(split)
+    incidence = load().of_split(split)
     gone = sorted(set(names) - set(incidence.concepts))
     if gone and concepts is None:
         raise StaleError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -82,6 +83,9 @@ class Counted(NamedTuple):
 class CountedImages(Protocol):
     """All images of a dataset, wherever they are."""
 
+    def load(self, store: GraphStore, state: DatasetState) -> SplitIncidence:
+        """All of them in memory."""
+
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count the cliques."""
 
@@ -117,6 +121,11 @@ class HeldImages:
             if former is None and since is not None:
                 former = read_former(store, since, options)
         return cls(images, former)
+
+    def load(self, store: GraphStore, state: DatasetState) -> SplitIncidence:
+        """The images, which are in memory."""
+        del store, state
+        return self.images
 
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count with the kernel, only images that changed where that tells."""
@@ -216,7 +225,8 @@ def mine_images(
         There are more than `max_cliques`; nothing is written.
     """
     # Before anything is counted: a concept to compare by may be gone.
-    comparison = read_comparison(store, state, compared, options.split)
+    load = partial(images.load, store, state)
+    comparison = read_comparison(state, compared, options.split, load)
 
     progress("count cliques", 0, None)
     counted = images.count(options, max_cliques)

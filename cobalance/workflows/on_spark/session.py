@@ -182,6 +182,10 @@ class SparkImages:
         rows.sort(key=lambda row: (row["split"] is None, row["split"]))
         return {row["split"]: row["count"] for row in rows}
 
+    def load(self, store: GraphStore, state: DatasetState) -> SplitIncidence:
+        """All images in memory, from the graph; DataError where it has no more than a sample."""
+        return load_images(store, state)
+
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count on Spark."""
         images = read_images(self.session, self.path, self.options, of_split=options.split)

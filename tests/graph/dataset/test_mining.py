@@ -15,9 +15,10 @@ from cobalance.counting.incidence import incidence_of
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining import HeldImages, mine_dataset, mine_images
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.statements import INCIDENCE_TABLE
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
@@ -77,6 +78,26 @@ def test_cypher_and_kernel_count_what_brute_force_counts(
         for y, n in counts.items()
         if n < max(counts.values())
     }
+
+
+def test_images_are_read_once_where_concepts_are_compared(
+    store, load, random_annotations, monkeypatch
+):
+    options = MiningOptions(max_size=2)
+    dataset = load(random_annotations(60), options)
+    texts = []
+    stream = store.stream
+
+    def stream_and_note(text, **parameters):
+        texts.append(text)
+        return stream(text, **parameters)
+
+    monkeypatch.setattr(store, "stream", stream_and_note)  # `read` goes through it
+    state = dataset_state(store, dataset)
+    images = HeldImages.read(store, state, options)
+    mine_images(store, state, images, options, max_cliques=10**6, compared=["concept 0"])
+    assert texts.count(INCIDENCE_TABLE) == 1
+    assert dataset_state(store, dataset).compared == ("concept 0",)
 
 
 def test_read_back_is_what_the_kernel_gave(store, load, random_annotations):
