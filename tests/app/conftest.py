@@ -108,6 +108,19 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind)
 
 
+def press(app: AppTest, label: str) -> None:
+    """Press the only button with this label."""
+    (button,) = [button for button in app.button if button.label == label]
+    button.click().run()
+    assert not app.exception
+
+
+def progress(app: AppTest) -> str:
+    """The text of the page's only progress bar."""
+    (bar,) = app.get("progress")
+    return str(bar.proto.text)
+
+
 def stories(app: AppTest) -> list[dict[str, Any]]:
     """The data of the page's graphs that have steps."""
     found = app.get("bidi_component")

@@ -13,16 +13,10 @@ from cobalance.graph.annotations.attributes import (
 )
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
-from tests.app.conftest import OpenPage, shown_text
+from tests.app.conftest import OpenPage, press, shown_text
 from tests.support.audited_run import BOX, CONCEPTS
 
 HOSTILE = "<b>o'x</b> :red[y] " + "z" * 150
-
-
-def press(app: AppTest, label: str) -> None:
-    (button,) = [one for one in app.button if one.label == label]
-    button.click().run()
-    assert not app.exception
 
 
 def labels(app: AppTest) -> set[str]:

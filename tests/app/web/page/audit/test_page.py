@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.components import panel as people
 from cobalance.app.web.state.access import User
@@ -13,7 +12,7 @@ from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import read_answers
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
-from tests.app.conftest import OpenPage, shown_text
+from tests.app.conftest import OpenPage, press, progress, shown_text
 from tests.support.audited_run import CLASSES, CONCEPTS, write_audited_run
 
 
@@ -28,17 +27,6 @@ def audit(
     run = write_audited_run(store, dataset, folder, tmp_path / "pictures", 12)
     sample = AuditSample(("ann@example.org", "bob"), n=1, concepts=CONCEPTS[:1])
     return draw_audit(store, folder, run, sample)
-
-
-def press(app: AppTest, label: str) -> None:
-    (button,) = [one for one in app.button if one.label == label]
-    button.click().run()
-    assert not app.exception
-
-
-def progress(app: AppTest) -> str:
-    (bar,) = app.get("progress")
-    return str(bar.proto.text)
 
 
 def test_two_people_answer_blind_resume_and_change_answers(

@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.panel import read_answers
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.workflows.panel.study import Sample, draw_study
-from tests.app.conftest import OpenPage, shown_text
+from tests.app.conftest import OpenPage, press, progress, shown_text
 from tests.support.edited_job import GROUPS
 from tests.support.studied_job import SENTENCE, write_studied_job
 
@@ -38,7 +38,7 @@ def answers(app: AppTest) -> dict[str, str]:
     }
 
 
-def press(app: AppTest, key: str) -> None:
+def answer(app: AppTest, key: str) -> None:
     (button,) = [
         one
         for one in app.button
@@ -46,17 +46,6 @@ def press(app: AppTest, key: str) -> None:
     ]
     button.click().run()
     assert not app.exception
-
-
-def go_back(app: AppTest) -> None:
-    (button,) = [one for one in app.button if one.label == "Back"]
-    button.click().run()
-    assert not app.exception
-
-
-def progress(app: AppTest) -> str:
-    (bar,) = app.get("progress")
-    return str(bar.proto.text)
 
 
 def test_two_people_answer_blind_resume_and_change_answers(
@@ -87,12 +76,12 @@ def test_two_people_answer_blind_resume_and_change_answers(
         if at == 2:  # somebody comes back, and mends the last answer
             app = open_page("study", dataset=dataset, study=study.id, person="bob")
             assert progress(app) == "2 of 8 questions"
-            go_back(app)
+            press(app, "Back")
             (chosen,) = [one.label for one in app.button if one.proto.type == "primary"]
             assert chosen == "man"
-            press(app, "2")
+            answer(app, "2")
             assert progress(app) == "2 of 8 questions"
-        press(app, "1")
+        answer(app, "1")
     assert "Thank you, bob" in shown_text(app)
     found = read_answers(store, study)
     assert set(found["person"]) == {"bob"}
@@ -100,7 +89,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
     other = open_page("study", dataset=dataset, person="ann@example.org")
     assert progress(other) == "0 of 8 questions"
     close_study(store, study.id)
-    press(other, "1")
+    answer(other, "1")
     assert "The study is closed" in shown_text(other)
     assert len(read_answers(store, study)) == 8
 
@@ -127,10 +116,10 @@ def test_where_people_log_in_their_proven_address_says_who_they_are(
     app = open_page("study", dataset=dataset, person="bob")
     assert not app.exception
     assert not [one for one in app.selectbox if one.key == "person"]
-    press(app, "1")
+    answer(app, "1")
     assert set(read_answers(store, study)["person"]) == {"ann@example.org"}
     log_in("")  # the address is not proven: nobody may answer in somebody else's name
-    press(app, "1")
+    answer(app, "1")
     assert "not among the people of this study" in shown_text(app)
     assert len(read_answers(store, study)) == 1
     log_in("eve@example.org", "bob")
