@@ -12,26 +12,29 @@ if TYPE_CHECKING:
     from cobalance.ingest.reader import Format
 
 _TOOLS = "cobalance.ingest.formats.labelling_tools"
+_LABEL_STUDIO = "cobalance.ingest.formats.label_studio"
+_VIA = "cobalance.ingest.formats.via"
+_PUBLISHED = "cobalance.ingest.formats.published_datasets"
 _BOX_LISTS = "cobalance.ingest.formats.box_lists"
 _TABLE = "cobalance.ingest.formats.table"
 
 FORMATS: "Declarations[Format]" = Declarations(
     "format",
     {
-        "coco-panoptic": _TOOLS,
-        "label-studio": _TOOLS,
-        "label-studio-min": _TOOLS,
+        "coco-panoptic": _PUBLISHED,
+        "label-studio": _LABEL_STUDIO,
+        "label-studio-min": _LABEL_STUDIO,
         "labelbox": _TOOLS,
         "supervisely": _TOOLS,
         "labelme": _TOOLS,
-        "via": _TOOLS,
-        "via-csv": _TOOLS,
+        "via": _VIA,
+        "via-csv": _VIA,
         "createml": _TOOLS,
-        "darwin": _TOOLS,
+        "darwin": "cobalance.ingest.formats.darwin",
         "datumaro": _TOOLS,
-        "cityscapes": _TOOLS,
-        "clevr": _TOOLS,
-        "scalabel": _TOOLS,
+        "cityscapes": _PUBLISHED,
+        "clevr": _PUBLISHED,
+        "scalabel": _PUBLISHED,
         "kitti": _BOX_LISTS,
         "visdrone": _BOX_LISTS,
         "dota": _BOX_LISTS,
