@@ -1,6 +1,7 @@
 """Collect images and mentions record by record, checked, for readers of files that are no table."""
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
@@ -66,7 +67,7 @@ class Collector:
         self._problems, self._options = problems, options
 
         # Columns of images, with an entry for each.
-        self._place: dict[str, str] = {}
+        self._place: dict[tuple[str, str], str] = {}  # by short and full id
         self._uris: list[str | None] = []
         self._sizes: tuple[list[int | None], list[int | None]] = ([], [])
         self._split_names, self._class_names, self._concept_names = _Names(), _Names(), _Names()
@@ -87,6 +88,7 @@ class Collector:
         id_: str,
         place: str,
         *,
+        full_id: str = "",
         uri: str | None = None,
         width: int | None = None,
         height: int | None = None,
@@ -96,17 +98,20 @@ class Collector:
     ) -> int:
         """Add an image, and return its row for `mention`, or `SKIPPED` if it is malformed.
 
-        `id_` is unique in the dataset; `place` is where the record is, in the format's own terms,
-        for messages; `metadata` is what else the record says, any values of JSON by name. The
-        others are as in `cobalance.base.records.ImageRecord`; None where the file does not say.
+        `id_` is what the image is called, and `full_id`, with its folder, dataset or task, what it
+        is called where `id_` repeats; no two images have both alike. `place` is where the record
+        is, in the format's own terms, for messages; `metadata` is what else the record says, any
+        values of JSON by name. The others are as in `cobalance.base.records.ImageRecord`; None
+        where the file does not say.
         """
         if (fault := name_fault(id_)) is not None:
             return self._skip(
                 place, f"the id {id_[:60]!r} {fault}", "Give each image a readable id"
             )
-        if id_ in self._place:
+        key = id_, full_id or id_
+        if key in self._place:
             return self._skip(
-                place, f"the image {id_!r} is at {self._place[id_]} already", "Name each image once"
+                place, f"the image {id_!r} is at {self._place[key]} already", "Name each image once"
             )
 
         for what, size in (("width", width), ("height", height)):
@@ -122,7 +127,7 @@ class Collector:
 
         # From here on the image counts: the lists below have an entry for each.
         row = len(self._place)
-        self._place[id_] = place
+        self._place[key] = place
         self._problems.within("rows", row + 1)
         self._uris.append(uri or None)
         self._sizes[0].append(width)
@@ -206,11 +211,12 @@ class Collector:
         n = len(self._place)
         if not n:
             raise self._problems.fatal("has no images", "Give a dataset with images.")
+        ids, id_notes = self._unique_ids()
         split = self._split_names.column(self._splits)
         if self._options.split is not None:
             split = Coded.constant(self._options.split, n)
         images = ImageColumns(
-            pa.array(list(self._place), TEXT),
+            pa.array(ids, TEXT),
             pa.array(self._uris, TEXT),
             pa.array(self._sizes[0], pa.int64()),
             pa.array(self._sizes[1], pa.int64()),
@@ -243,8 +249,31 @@ class Collector:
             roles={"cluster": VIDEO} if has_videos else None,
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
-            notes=(*notes, *label_notes),
+            notes=(*notes, *id_notes, *label_notes),
         )
+
+    def _unique_ids(self) -> tuple[list[str], list[str]]:
+        """Ids of all images, the full ones if some repeat, and notes; changes the uris of those."""
+        short_ids = [id_ for id_, _ in self._place]
+        n_repeated = len(short_ids) - len({*short_ids})
+        if not n_repeated:
+            return short_ids, []
+
+        ids = [full_id for _, full_id in self._place]
+        repeated = next((id_ for id_, n in Counter(ids).items() if n > 1), None)
+        if repeated is not None:
+            reason = f"has two images that are called {repeated!r}"
+            raise self._problems.fatal(reason, "Give each image a name of its own.")
+
+        n_images = Counter(short_ids)
+        for row, (short_id, full_id) in enumerate(self._place):
+            # A name alone would give all of them the same picture.
+            if n_images[short_id] > 1 and self._uris[row] == short_id:
+                self._uris[row] = full_id
+
+        n_shared = sum(n for n in n_images.values() if n > 1)
+        note = f"{n_shared:,} images share their names, so that ids have folders, such as {ids[0]}"
+        return ids, [f"{self._problems.file}: {note}"]
 
     def _all_metadata(self, mentions: MentionColumns) -> Iterator[Metadata]:
         """Metadata of images, and attributes of the objects in them."""

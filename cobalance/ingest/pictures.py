@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -24,14 +24,15 @@ _DRAWN = re.compile(
 class NamedPicture(NamedTuple):
     """A picture as annotations name it: by a path, an address or a name with or without ending.
 
-    `file` is the annotation file's own path in the folder or archive, `split` its image's, and
-    `frame` where the picture is in a video, empty for none.
+    `file` is the annotation file's own path in the folder or archive, `split` its image's,
+    `frame` where the picture is in a video, empty for none, and `full_name` is tried before `name`.
     """
 
     name: str
     file: str = ""
     split: str | None = None
     frame: str = ""
+    full_name: str = ""
 
 
 class _Match(NamedTuple):
@@ -155,6 +156,42 @@ class PictureMatcher:
         telling = [part for part in folders if part.lower() not in _PLAIN_FOLDERS]
         end = "/".join(["", *telling, posixpath.basename(path)])
         return posixpath.normpath(name).endswith(end)
+
+
+def pictures_beside(
+    paths: Iterable[str], placed: Iterable[str], stems: Collection[str]
+) -> list[str]:
+    """Pictures in the folders of some `placed` ones that are neither those nor drawn of any.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        All pictures, by their paths.
+    placed : iterable of str
+        Paths of the pictures that are images already.
+    stems : collection of str
+        Names without ending of pictures that are left out.
+
+    Examples
+    --------
+    >>> paths = ["a/1.jpg", "a/1.png", "a/2.jpg", "a/2_mask.png", "b/3.jpg"]
+    >>> pictures_beside(paths, ["a/1.jpg"], ())
+    ['a/2.jpg']
+    """
+    taken = set(map(_without_ending, placed))
+    folders = set(map(posixpath.dirname, taken))
+
+    pictures = list[str]()
+    for path in paths:
+        whole = _without_ending(path)
+        folder, stem = posixpath.split(whole)
+        last_word = re.split(r"[-_. ]", stem.lower())[-1]
+        if folder not in folders or whole in taken or stem in stems:
+            continue
+        if not _DRAWN.fullmatch(last_word):
+            taken.add(whole)
+            pictures.append(path)
+    return pictures
 
 
 def _plain(name: str) -> str:

@@ -1,5 +1,6 @@
 """Malformed records: raise for the first one, or skip and report them all."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,11 @@ from cobalance.base import (
 from cobalance.ingest.options import ReadOptions
 
 _DEFAULTS = ReadOptions()
+_MISSING = "refers to {!r}, which is not there"
+# What Python and msgspec say of values.
+_CUT = re.compile("truncated")
+_NO_NUMBER = re.compile(r"(?:could not convert string to float|invalid literal for int.*): (.*)")
+_UNPACKING = re.compile(r"values to unpack|zip\(\) argument")
 _OVER = {
     "columns": "has more than {:,} columns",
     "rows": "has more than {:,} rows",
@@ -109,10 +115,37 @@ class Problems:
 
 
 def describe_fault(error: Exception) -> str:
-    """Text of an error in a file, with its class unless that is a plain ValueError."""
-    if type(error) is ValueError:
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    """Describe an error in a file's content as a clause, without Python's words for it.
+
+    Examples
+    --------
+    >>> describe_fault(KeyError("bbox")), describe_fault(KeyError(14))
+    ("has no 'bbox'", 'refers to 14, which is not there')
+    >>> describe_fault(ValueError("could not convert string to float: 'wide'"))
+    "has 'wide' where a number belongs"
+    """
+    message = str(error)
+    match error:
+        case KeyError():
+            key = error.args[0] if error.args else ""
+            return f"has no {key!r}" if isinstance(key, str) else _MISSING.format(key)
+        case IndexError():
+            return "has a list that is too short, or refers to an entry that is not there"
+        case AttributeError() | TypeError() | StopIteration():
+            return "has a value of another kind than the format says"
+        case OverflowError() | ZeroDivisionError():
+            return "has a number that is too large, or 0 where it must not be"
+        case OSError():
+            name = str(error.filename or "a file").rpartition("/")[2]
+            return f"needs {name}, which cannot be read ({error.strerror or message})"
+        case _ if _CUT.search(message):
+            return "ends in the middle of a value"
+
+    if number := _NO_NUMBER.search(message):
+        return f"has {number[1]} where a number belongs"
+    if _UNPACKING.search(message):
+        return "has a list with more or fewer values than the format says"
+    return message
 
 
 def reword(error: InputError, old: str, new: str) -> InputError:

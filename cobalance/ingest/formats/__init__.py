@@ -36,6 +36,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "clevr": _PUBLISHED,
         "scalabel": _PUBLISHED,
         "kitti": _BOX_LISTS,
+        "kitti-tracking": _BOX_LISTS,
         "visdrone": _BOX_LISTS,
         "dota": _BOX_LISTS,
         "wider-face": _BOX_LISTS,

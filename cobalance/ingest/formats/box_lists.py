@@ -7,6 +7,7 @@ http://shuoyang1213.me/WIDERFACE
 https://motchallenge.net/instructions
 """
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -27,6 +28,7 @@ _STREET = ("pedestrian", "person on vehicle", "car", "bicycle", "motorbike",
            "non motorized vehicle", "static person", "distractor", "occluder",
            "occluder on the ground", "occluder full", "reflection", "crowd")  # fmt: skip
 _DOTA_SOURCE = ("imagesource:", "gsd:")
+_NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?")
 _OF_FACES = ("blur", "expression", "illumination", "invalid", "occlusion", "pose")
 
 
@@ -48,10 +50,26 @@ def _of_image(add: _Add, between: str | None, file: str, read: Read) -> Records:
 
 def _kitti_row(picture: Picture, row: _Row) -> None:
     """Add an object; in regions called DontCare nobody looked."""
-    left, top, right, bottom = map(float, row[4:8])
-    if row[0] != "DontCare":
+    # People's own names have spaces, and numbers follow the name.
+    n_words = next((i for i, cell in enumerate(row) if i and _NUMBER.fullmatch(cell)), len(row))
+    name, numbers = " ".join(row[:n_words]), row[n_words:]
+    truncated, occluded = numbers[:2]
+    left, top, right, bottom = map(float, numbers[3:7])
+
+    if name != "DontCare":
         box = left, top, right - left, bottom - top
-        picture.add(row[0], {"box": box}, {"truncated": row[1], "occluded": row[2]})
+        picture.add(name, {"box": box}, {"truncated": truncated, "occluded": occluded})
+
+
+def _kitti_tracking(file: str, read: Read) -> Records:
+    """Frames of a video up to the last one with a line; each line begins with its frame."""
+    frames = group_pairs((int(row[0]), row[2:]) for row in _rows(read(file), None))
+    path = PurePosixPath(file)
+    folder = path.parent.with_name(path.parent.name.replace("label", "image"))
+    for frame in range(max(frames, default=-1) + 1):
+        name = str(folder / path.stem / f"{frame:06}.png")
+        make = partial(_picture, _kitti_row, name, frames.get(frame, []), **{VIDEO: path.stem})
+        yield f"frame {frame}", make
 
 
 def _visdrone_row(picture: Picture, row: _Row) -> None:
@@ -114,8 +132,14 @@ def _mot_row(names: Sequence[str], picture: Picture, row: _Row) -> None:
 BOX_LISTS = {
     "kitti": ToolReader(
         "KITTI object detection: a text file of objects for each image",
-        (rb"\A\s*\Z|\A[A-Za-z_]+ (-?[\d.]+ ){13}-?[\d.]+\s",),
+        (rb"\A\s*\Z|\A[A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
         partial(_of_image, _kitti_row, None),
+        (".txt",),
+    ),
+    "kitti-tracking": ToolReader(
+        "KITTI tracking: a text file of objects for each video",
+        (rb"\A\d+ -?\d+ [A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
+        _kitti_tracking,
         (".txt",),
     ),
     "visdrone": ToolReader(

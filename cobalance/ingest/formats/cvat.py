@@ -3,65 +3,103 @@
 https://docs.cvat.ai/docs/other/xml_format
 """
 
+import posixpath
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from cobalance.base import decode_xml
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, turn_box
+from cobalance.vision.images import Point, place_of, turn_box
 
+_Shapes = Sequence[tuple[str, Element]]
+"""Labels and shapes of a frame."""
+_CORNERS = ("tl1", "bl1", "tr1", "br1", "tl2", "bl2", "tr2", "br2")  # of both sides of a cuboid
 _FLAGS = {"true": True, "false": False}
 
 
+class _Video(NamedTuple):
+    """A task or job whose frames are images: its name, first frame, step, size and picture size."""
+
+    name: str
+    first: int
+    step: int
+    n_frames: int
+    sides: list[str | None]
+
+
 def _records(file: str, read: Read) -> Records:
-    """Images, and all frames of a video; objects ``outside`` of a frame are not in it."""
+    """Images, and all frames of videos; objects ``outside`` of a frame are not in it."""
     root = decode_xml(read(file))
     for number, image in enumerate(root.iterfind("image"), start=1):
         yield f"image {number}", partial(_image, image)
 
-    shapes_by_frame: dict[int, list[tuple[str, Element]]] = defaultdict(list)
+    shapes_by_task: dict[str, dict[int, list[tuple[str, Element]]]] = {}
     for track in root.iterfind("track"):
+        shapes_by_frame = shapes_by_task.setdefault(track.get("task_id", ""), defaultdict(list))
         for shape in track:
             frame = shapes_by_frame[int(shape.get("frame", ""))]
             if shape.get("outside") != "1":
                 frame.append((track.get("label", ""), shape))
 
     meta = root.find("meta")
-    if not shapes_by_frame or meta is None:
+    if not shapes_by_task or meta is None:
         return
-    video = meta.findtext(".//source") or meta.findtext("*/name") or "video"
-    size = [meta.findtext(f".//original_size/{side}") for side in ("width", "height")]
+    for task, video in _videos(meta).items():
+        yield from _frames(task, video, shapes_by_task.get(task, {}))
 
-    first = int(meta.findtext("*/start_frame") or 0)
-    # Every fifth frame has the filter "step=5".
-    step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)
+
+def _videos(meta: Element) -> dict[str, _Video]:
+    """Videos of a project by the ids of their tasks, or the one of a task or job."""
+    tasks = meta.findall("project/tasks/task")
+    videos = dict[str, _Video]()
+    for task in tasks or [meta]:
+        about = task if tasks else next(iter(meta.findall("task") + meta.findall("job")), meta)
+        name = task.findtext(".//source") or about.findtext("name") or "video"
+        sides = [task.findtext(f".//original_size/{side}") for side in ("width", "height")]
+
+        # Every fifth frame has the filter "step=5".
+        step = int((about.findtext("frame_filter") or "").rpartition("=")[2] or 1)
+        first, n_frames = int(about.findtext("start_frame") or 0), int(about.findtext("size") or 0)
+        key = (about.findtext("id") or "") if tasks else ""
+        # Frames of two tasks are never one image, whatever these are called.
+        if any(name == other.name for other in videos.values()):
+            name = f"{name} ({key})"
+        videos[key] = _Video(name, first, step, n_frames, sides)
+    return videos
+
+
+def _frames(task: str, video: _Video, shapes: Mapping[int, _Shapes]) -> Records:
     # The last frames may show nothing, and are in no track.
-    last = max(*shapes_by_frame, first + step * (int(meta.findtext("*/size") or 0) - 1))
-    for number in range(first, last + 1, step):
-        yield (
-            f"frame {number}",
-            partial(_frame, video, number, size, shapes_by_frame.get(number, ())),
-        )
+    last = max([*shapes, video.first + video.step * (video.n_frames - 1)])
+    place = f"task {task}, " if task else ""
+    for number in range(video.first, last + 1, video.step):
+        make = partial(_frame, video, number, shapes.get(number, ()))
+        yield f"{place}frame {number}", make
 
 
 def _image(image: Element) -> Picture:
     picture = Picture(image.get("name", ""), image.get("width"), image.get("height"))
-    picture.split = (image.get("subset") or "").lower() or None
-    if task := image.get("task_id"):
+    subset, task = image.get("subset") or "", image.get("task_id") or ""
+    picture.split = subset.lower() or None
+    if task:
         picture.metadata["task"] = task
+    # Tasks of a project may have images of one name.
+    picture.full_name = posixpath.join(subset or task, picture.name)
+
     for shape in image:
         picture.add(shape.get("label", ""), _place(shape), _attributes(shape))
     return picture
 
 
-def _frame(video: str, number: int, size: list[Any], shapes: Any) -> Picture:
+def _frame(video: _Video, number: int, shapes: _Shapes) -> Picture:
     """A frame, which CVAT may export as a picture of its number."""
-    picture = Picture(f"{video}/frame_{number:06}.PNG", size[0], size[1], {VIDEO: video})
-    picture.frame = f"{video}#frame={number}"
+    picture = Picture(f"{video.name}/frame_{number:06}.PNG", *video.sides, {VIDEO: video.name})
+    picture.frame = f"{video.name}#frame={number}"
     for label, shape in shapes:
         picture.add(label, _place(shape), _attributes(shape))
     return picture
@@ -97,7 +135,22 @@ def _place(shape: Element) -> dict[str, Any]:
             pairs = (pair.split(",") for pair in shape.get("points", "").split(";"))
             points = [(float(x), float(y)) for x, y in pairs]
             return place_of(points, is_area=shape.tag == "polygon")
+        case "cuboid":
+            corners = [(f"x{side}", f"y{side}") for side in _CORNERS]
+            return place_of([tuple(numbers(*corner)) for corner in corners], is_area=False)
+        case "skeleton":
+            return _place_of_joints(shape)
     return {}
+
+
+def _place_of_joints(skeleton: Element) -> dict[str, Any]:
+    """Box around the joints of a skeleton that are in the image."""
+    joints = list[Point]()
+    for joint in skeleton.iterfind("points"):
+        if joint.get("outside") != "1":
+            x, y = joint.get("points", "").split(",")
+            joints.append((float(x), float(y)))
+    return place_of(joints, is_area=False)
 
 
 CVAT = ToolReader(

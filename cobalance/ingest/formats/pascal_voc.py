@@ -1,9 +1,10 @@
 """Pascal VOC: an XML file of boxes for each image, and lists of the images of each split."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import degrees
 from pathlib import PurePosixPath
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from cobalance.base import Annotations, Box, Progress, decode_xml
@@ -11,55 +12,80 @@ from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolRea
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
-
-_SPLITS = ("train", "val", "test")
+from cobalance.vision.images import place_of, turn_box
 
 
 class PascalVoc(ToolReader):
     """Reader of Pascal VOC; each object is a mention of its name, difficult ones included."""
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read the splits of ImageSets/Main, then the annotation files."""
-        split_of = {}
-        for name in tree.below("", *(f"imagesets/main/{split}.txt" for split in _SPLITS)):
-            for line in tree.lines(name):
-                if line.strip():
-                    split_of[line.split(maxsplit=1)[0]] = PurePosixPath(name).stem
-
-        reader = replace(self, marks=(), records=partial(_records, split_of))
+        """Read all XML files: one of another content is malformed."""
+        reader = replace(self, marks=())
         return super(PascalVoc, reader).read_tree(tree, options, progress)
 
 
-def _records(split_of: Mapping[str, str], file: str, read: Read) -> Records:
+def _records(file: str, read: Read) -> Records:
     root = decode_xml(read(file))
     if root.tag != "annotation":
         raise ValueError(f"begins with <{root.tag[:60]}>, not <annotation>")
-    stem = PurePosixPath(file).stem
-    yield "", partial(_picture, root, stem, split_of.get(stem))
+    yield "", partial(_picture, root, PurePosixPath(file).stem)
 
 
-def _picture(root: Element, stem: str, split: str | None) -> Picture:
-    name = (root.findtext("filename") or "").strip().rsplit("/", 1)[-1] or stem
-    picture = Picture(name, root.findtext("size/width"), root.findtext("size/height"), split=split)
+def _picture(root: Element, stem: str) -> Picture:
+    """The image, which people often copy with another image's file name, or none."""
+    filename = (root.findtext("filename") or "").strip().replace("\\", "/")
+    name = PurePosixPath(filename).name or stem
+    picture = Picture(name, root.findtext("size/width"), root.findtext("size/height"))
+    if PurePosixPath(name).stem != stem:
+        picture.full_name = f"{stem}{PurePosixPath(name).suffix}"
+
     for thing in root.iterfind("object"):
-        picture.add(thing.findtext("name") or "", {"box": _box(thing)})
+        # LabelMe's web tool keeps what was deleted, and has outlines in place of boxes.
+        if (thing.findtext("deleted") or "").strip() != "1":
+            name = (thing.findtext("name") or "").strip()
+            picture.add(name, _place(thing), _answers(thing))
     return picture
 
 
-def _box(thing: Element) -> Box | None:
+def _answers(thing: Element) -> dict[str, Any]:
+    """What a person wrote of an object in LabelMe's web tool: ``red, wheels=4``."""
+    answers = dict[str, Any]()
+    for part in (thing.findtext("attributes") or "").split(","):
+        name, _, value = map(str.strip, part.partition("="))
+        if name:
+            answers[name] = value or True
+    return answers
+
+
+def _place(thing: Element) -> dict[str, Any]:
+    """Box and outline of an object: upright, turned (roLabelImg), or a polygon."""
+    if (box := thing.find("bndbox")) is not None:
+        return {"box": _box(box)}
+
+    if (box := thing.find("robndbox")) is not None:
+        x, y, w, h, angle = _numbers(box, "cx", "cy", "w", "h", "angle")
+        return turn_box((x - w / 2, y - h / 2, w, h), degrees(angle), (x, y))
+
+    points = [_numbers(point, "x", "y") for point in thing.iterfind("polygon/pt")]
+    if not points:
+        return {}
+    return place_of([(x, y) for x, y in points])
+
+
+def _box(box: Element) -> Box:
     """An object's box; VOC counts pixels from 1, and its last pixel belongs to the box."""
-    box = thing.find("bndbox")
-    if box is None:
-        return None
-    sides = (float(box.findtext(side) or "") for side in ("xmin", "ymin", "xmax", "ymax"))
-    left, top, right, bottom = sides
+    left, top, right, bottom = _numbers(box, "xmin", "ymin", "xmax", "ymax")
     return left - 1, top - 1, right - left + 1, bottom - top + 1
+
+
+def _numbers(element: Element, *names: str) -> list[float]:
+    return [float(element.findtext(name) or "") for name in names]
 
 
 PASCAL_VOC = PascalVoc(
     "Pascal VOC: a folder or archive with an XML file of boxes for each image",
     (b"<annotation",),
-    partial(_records, {}),
+    _records,
     (".xml",),
 )
 

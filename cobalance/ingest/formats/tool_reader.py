@@ -2,24 +2,25 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.base import UNDECODABLE, Annotations, Progress, track
+from cobalance.base import UNDECODABLE, Annotations, Progress, inflect, shorten_list, track
 from cobalance.ingest.collector import SKIPPED, Collector
+from cobalance.ingest.names import split_named, split_of_file, split_of_path
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.pictures import NamedPicture, PictureMatcher
+from cobalance.ingest.pictures import NamedPicture, PictureMatcher, pictures_beside
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
-_SPLITS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError,
-           *UNDECODABLE)  # fmt: skip
+           StopIteration, *UNDECODABLE)  # fmt: skip
 
 
 @dataclass
@@ -27,7 +28,8 @@ class Picture:
     """An image with arguments of `Collector.image`, and of `Collector.mention` for its objects.
 
     `file` is the name of its picture, where that is not its own; `frame` is where it is in a
-    video, for want of its picture.
+    video, for want of its picture. `full_name` is what it is called in the folder of its file
+    where its name repeats, such as with the task or dataset that it is in.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Picture:
     split: str | None = None
     file: str | None = None
     frame: str = ""
+    full_name: str = ""
     objects: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -58,12 +61,14 @@ class ToolReader(TreeReader):
     """Reader of one tool's files, which all have some `marks` in their first 64 KiB.
 
     `marks` are regular expressions; `records` takes a file's path, and what reads it and others.
+    `splits` are those of images whose files are called so, without endings.
     """
 
     description: str
     marks: tuple[bytes, ...]
     records: Callable[[str, Read], Records]
     endings: tuple[str, ...] = (".json", ".ndjson")
+    splits: Mapping[str, str] = field(default_factory=dict)
 
     def detects(self, path: Path, head: bytes) -> bool:
         """Whether a file has the name and all marks."""
@@ -92,25 +97,51 @@ class ToolReader(TreeReader):
         """Read all files with the marks, and look for their images."""
         problems = Problems(str(tree.path), options)
         collector = Collector(problems, options)
+        reader = replace(self, splits=_listed_splits(tree))
         pictures: list[NamedPicture] = []
+        unread: list[str] = []
         names = tree.below("", *self.endings)
 
         for _, name in track(progress, "read", names):
             if self.detects(Path(name), _head(tree, name)):
-                pictures += self._collect(name, tree.read, f"{name}, ", collector, problems)
+                pictures += reader._collect(name, tree.read, f"{name}, ", collector, problems)
+            else:
+                unread.append(name)
 
-        collector.name_files(_find_files(tree, pictures))
-        return collector.annotations(progress)
+        uris = _find_files(tree, pictures)
+        collector.name_files(uris)
+        alone = _pictures_alone(tree, names, pictures, uris)
+        notes = list[str]()
+        if alone:
+            number = inflect(len(alone), "pictures without annotations")
+            # Where an image lacks its picture, it may be one of these under another name.
+            n_missing = len(uris) - len({*uris}.intersection(tree.names))
+            outcome = f"left out, beside {inflect(n_missing, 'images')} without pictures"
+            if not n_missing:
+                reader._add_alone(alone, pictures, collector)
+                outcome = "counted as images of nothing"
+            notes.append(f"{tree.path}: {number} {outcome}, such as {alone[0]}")
+        if unread:
+            notes.append(f"{tree.path}: not read: {shorten_list(unread)}")
+        return collector.annotations(progress, notes)
+
+    def _add_alone(
+        self, paths: Sequence[str], pictures: Sequence[NamedPicture], collector: Collector
+    ) -> None:
+        """Add images of nothing, called as the others are: with or without endings."""
+        have_endings = any(_stem(picture.name) != picture.name for picture in pictures)
+        for path in paths:
+            name = posixpath.basename(path) if have_endings else _stem(path)
+            split = self.splits.get(_stem(path)) or split_of_path(path)
+            collector.image(name, path, full_id=path, uri=path, split=split)
 
     def _collect(
         self, file: str, read: Read, place: str, collector: Collector, problems: Problems
     ) -> list[NamedPicture]:
         """Add the images of an annotation file, and return their pictures."""
-        path = PurePosixPath(file)
         # A version of nuImages, such as v1.0-train, names the split.
         version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]
-        words = (*path.parts, path.stem, version)
-        file_split = next(filter(None, map(_SPLITS.get, words)), None)
+        file_split = split_of_file(file) or split_named(version)
 
         records = self.records(file, read)
         pictures: list[NamedPicture] = []
@@ -123,15 +154,22 @@ class ToolReader(TreeReader):
                 picture = make()
                 width, height = _size_px(picture.width), _size_px(picture.height)
             except _FAULTS as error:
-                reason = f"has a value that is missing or wrong ({describe_fault(error)})"[:200]
-                problems.record(f"{place}{record}".rstrip(", ") or file, reason, "Export it anew")
+                fault_place = f"{place}{record}".rstrip(", ") or file
+                problems.record(fault_place, describe_fault(error)[:200], "Correct the record")
                 continue
 
             name, record_place = picture.file or picture.name, f"{place}{record}".rstrip(", ")
-            split = picture.split or file_split
+            split = picture.split
+            # A word in the name of one image's own file says nothing.
+            if split is None and _stem(file) == _stem(name):
+                split = self.splits.get(_stem(file)) or split_of_path(file)
+            elif split is None:
+                split = self.splits.get(_stem(file)) or file_split
+
             row = collector.image(
                 picture.name,
                 record_place,
+                full_id=_full_name(picture, file, split),
                 uri=picture.frame or name,
                 width=width,
                 height=height,
@@ -139,9 +177,32 @@ class ToolReader(TreeReader):
                 metadata=picture.metadata,
             )
             if row != SKIPPED:
-                pictures.append(NamedPicture(name, file, split, picture.frame))
+                full_name = picture.full_name if not picture.frame else ""
+                pictures.append(NamedPicture(name, file, split, picture.frame, full_name))
             for number, thing in enumerate(picture.objects, start=1):
                 collector.mention(row, place=f"{record_place}, object {number}", **thing)
+
+
+def _full_name(picture: Picture, file: str, split: str | None) -> str:
+    """Name of an image with the folder of its annotation file; addresses have no folder."""
+    name = picture.full_name or picture.name
+    if "://" in name or name.startswith("/"):
+        return name
+
+    folder = posixpath.dirname(file)
+    # Files of several splits may lie in one folder.
+    if split and not picture.full_name and split_of_path(file) is None:
+        folder = posixpath.join(folder, split)
+    return posixpath.normpath(posixpath.join(folder, name))
+
+
+def _stem(path: str) -> str:
+    """Name of a file without its folder and endings: those of ``1.jpg.json`` are two."""
+    name, ending = posixpath.splitext(posixpath.basename(path))
+    inner, inner_ending = posixpath.splitext(name)
+    if inner_ending.lower() in IMAGE_ENDINGS and ending.lower() not in IMAGE_ENDINGS:
+        return inner
+    return name
 
 
 def _size_px(side: float | str | None) -> int | None:
@@ -161,7 +222,7 @@ def _find_files(tree: FileTree, named: Sequence[NamedPicture]) -> list[str | Non
         if picture.frame and not has_several_videos:
             picture = picture._replace(name=posixpath.basename(picture.name))
         pictures.append(picture)
-    matches = zip(named, matcher.match(pictures), matcher.match(videos), strict=True)
+    matches = zip(named, _match(matcher, pictures), matcher.match(videos), strict=True)
 
     uris = list[str | None]()
     for picture, path, video in matches:
@@ -170,6 +231,72 @@ def _find_files(tree: FileTree, named: Sequence[NamedPicture]) -> list[str | Non
             path = f"{video}#{number}" if video else picture.frame
         uris.append(path or matcher.free(picture.name))
     return uris
+
+
+def _match(matcher: PictureMatcher, pictures: Sequence[NamedPicture]) -> list[str | None]:
+    """Path of each picture, by its full name if it has one and there is such a picture."""
+    paths = matcher.match(pictures)
+    with_full_names = [row for row, picture in enumerate(pictures) if picture.full_name]
+    if not with_full_names:
+        return paths
+
+    full = [pictures[row]._replace(name=pictures[row].full_name) for row in with_full_names]
+    n_claims = Counter(paths)
+    for row, path in zip(with_full_names, matcher.match(full), strict=True):
+        # A picture that several images are called as is none of theirs.
+        if path is not None or n_claims[paths[row]] > 1:
+            paths[row] = path
+    return paths
+
+
+def _pictures_alone(
+    tree: FileTree, files: Sequence[str], pictures: Sequence[NamedPicture], uris: Sequence[Any]
+) -> list[str]:
+    """Pictures without a file, beside those that have one each: images of nothing.
+
+    Where one file names many images, such pictures are none of its images, and frames of a video
+    that nobody looked at say nothing.
+    """
+    paths = tree.below("", *IMAGE_ENDINGS)
+    known = set(paths)
+    placed = list[str]()
+    n_own = 0
+    # The picture of an image may be there and not be sure, or its file may be malformed.
+    stems = {_stem(name) for name in {*files} - {picture.file for picture in pictures}}
+    for picture, uri in zip(pictures, uris, strict=True):
+        if uri in known:
+            placed.append(uri)
+            n_own += _stem(picture.file) == _stem(uri)
+        if uri not in known or picture.full_name:
+            stems.add(_stem(picture.name))
+
+    are_files_images = len({picture.file for picture in pictures}) == len(pictures)
+    if not are_files_images or 2 * n_own <= len(placed) or any(row.frame for row in pictures):
+        return []
+    return pictures_beside(paths, placed, stems)
+
+
+def _listed_splits(tree: FileTree) -> dict[str, str]:
+    """Splits of images by their names without endings, as Pascal VOC's ``ImageSets`` list them.
+
+    Lists of all images come before those of a class, and of the task Main before others.
+    """
+    lists = [
+        name
+        for name in tree.below("", ".txt")
+        if "imagesets" in posixpath.dirname(name).lower().split("/")
+    ]
+    lists.sort(key=lambda name: ("_" in posixpath.basename(name), "/main/" not in name.lower()))
+
+    splits = dict[str, str]()
+    for name in lists:
+        split = split_named(_stem(name).rpartition("_")[2])
+        if split is None:
+            continue
+        for line in tree.lines(name):
+            if line.strip():
+                splits.setdefault(_stem(line.split(maxsplit=1)[0]), split)
+    return splits
 
 
 def _head(tree: FileTree, name: str) -> bytes:

@@ -69,7 +69,7 @@ def test_sequences_of_mot_are_videos_and_labels_txt_names_their_codes(tmp_path):
 )
 def test_a_line_that_is_cut_or_unknown_is_named(tmp_path, name, text, place):
     written(tmp_path, **{name: text})
-    with pytest.raises(InputError, match=f"{place}.*is missing or wrong"):
+    with pytest.raises(InputError, match=rf"{place}.*: (has|refers to|.* has \d of) "):
         read_annotations(tmp_path)
 
 
@@ -78,3 +78,42 @@ def test_a_label_file_that_is_wrong_can_be_left_out(tmp_path):
     found = read_annotations(tmp_path, ReadOptions(on_error="skip"))
     assert seen(found) == {"1": ["Car"]}
     assert len(found.skipped) == 1
+
+
+def test_kitti_names_may_have_spaces_and_lines_a_score(tmp_path):
+    sitting = CAR.replace("Car", "Person sitting").rstrip() + " 0.7\n"
+    written(tmp_path, label_2__1=sitting + CAR, label_2__2=CAR)
+    annotations = read_annotations(tmp_path)
+    names = {"Person sitting", "Car"}
+    concepts = [set(image.concepts) for image in annotations.records()]
+    assert [names & row for row in concepts] == [names, {"Car"}]
+
+
+def test_a_file_of_another_content_is_named(tmp_path):
+    written(tmp_path, label_2__1=CAR, label_2__readme="Labels of the left camera\n")
+    assert f"{tmp_path}: not read: label_2/readme.txt" in read_annotations(tmp_path).notes
+
+
+def test_files_of_kitti_tracking_are_videos(tmp_path):
+    lines = f"0 1 {CAR}2 -1 {CAR.replace('Car', 'DontCare')}3 1 {CAR}"
+    written(tmp_path, training__label_02__0000=lines, training__label_02__0001=f"0 7 {CAR}")
+    annotations = read_annotations(tmp_path)
+    first, second = "training/image_02/0000/", "training/image_02/0001/"
+    assert {name: row[:1] for name, row in seen(annotations).items()} == {
+        f"{first}000000.png": ["Car"],
+        f"{first}000001.png": [],
+        f"{first}000002.png": [],
+        f"{first}000003.png": ["Car"],
+        f"{second}000000.png": ["Car"],
+    }
+    assert set(annotations.images["split"]) == {"train"}
+
+
+def test_the_lists_of_wider_face_name_their_splits(tmp_path):
+    face = "{}\n1\n8 12 16 24 0 0 0 0 0 0 \n"
+    lists = {
+        f"wider_face_split__wider_face_{split}_bbx_gt": face.format(f"0--Pier/{split}.jpg")
+        for split in ("train", "val")
+    }
+    written(tmp_path, **lists)
+    assert read_annotations(tmp_path).images["split"].tolist() == ["train", "val"]

@@ -138,3 +138,53 @@ def test_frames_are_independent_where_people_say_so(tmp_path):
     found = read_annotations(tmp_path / "drive.xml", ReadOptions(field={"video": "ignore"}))
     assert "cluster" not in found.images
     assert [one.kind for one in found.fields if one.column == "video"] == ["ignore"]
+
+
+def test_images_of_one_name_are_told_apart_by_their_subset_or_task(tmp_path):
+    image = '<image id="{0}" name="1.png" {1}="{2}" width="9" height="9">{3}</image>'
+    hull = '<tag label="hull" source="manual"/>'
+    images = image.format(0, "subset", "Train", hull) + image.format(1, "subset", "Validation", "")
+    (tmp_path / "annotations.xml").write_text(f"<annotations>{images}</annotations>")
+    for subset in ("Train", "Validation"):
+        (tmp_path / "images" / subset).mkdir(parents=True)
+        (tmp_path / "images" / subset / "1.png").write_bytes(b"pixels")
+
+    images = read_annotations(tmp_path).images
+    assert images["id"].tolist() == ["Train/1.png", "Validation/1.png"]
+    assert images["uri"].tolist() == ["images/Train/1.png", "images/Validation/1.png"]
+    alone = read_annotations(tmp_path / "annotations.xml").images
+    assert alone["uri"].tolist() == ["Train/1.png", "Validation/1.png"]
+
+
+def test_frames_of_two_videos_of_a_project_are_never_one_image(tmp_path):
+    task = "<task><id>{}</id><name>dawn</name><size>2</size><start_frame>0</start_frame></task>"
+    tasks = task.format(7) + task.format(8)
+    track = '<track label="{}" task_id="{}"><box frame="0" outside="0" {}/></track>'
+    sides = 'xtl="1" ytl="1" xbr="5" ybr="5"'
+    tracks = track.format("lorry", 7, sides) + track.format("moped", 8, sides)
+    meta = f"<meta><project><tasks>{tasks}</tasks></project></meta>"
+    (tmp_path / "annotations.xml").write_text(f"<annotations>{meta}{tracks}</annotations>")
+
+    annotations = read_annotations(tmp_path)
+    assert annotations.images["id"].tolist() == [
+        "dawn/frame_000000.PNG",
+        "dawn/frame_000001.PNG",
+        "dawn (8)/frame_000000.PNG",
+        "dawn (8)/frame_000001.PNG",
+    ]
+    assert annotations.mentions["image"].tolist() == [0, 2]
+    assert annotations.images["cluster"].nunique() == 2
+
+
+def test_cuboids_and_skeletons_have_the_box_around_them(tmp_path):
+    corners = ("tl1", "bl1", "tr1", "br1", "tl2", "bl2", "tr2", "br2")
+    sides = " ".join(f'x{name}="{i}" y{name}="{2 * i}"' for i, name in enumerate(corners, 1))
+    joint = '<points label="{}" outside="{}" points="{}"/>'
+    joints = joint.format("hip", 0, "2,3") + joint.format("knee", 0, "5,9")
+    joints += joint.format("foot", 1, "0,0")
+    shapes = f'<cuboid label="crate" {sides}/><skeleton label="man">{joints}</skeleton>'
+    image = f'<image id="0" name="1.png" width="9" height="20">{shapes}</image>'
+    (tmp_path / "annotations.xml").write_text(f"<annotations>{image}</annotations>")
+    mentions = read_annotations(tmp_path).mentions
+    boxes = mentions[["x_px", "y_px", "w_px", "h_px"]].to_numpy().tolist()
+    assert boxes == [[1, 2, 7, 14], [2, 3, 3, 6]]

@@ -70,7 +70,6 @@ def test_an_archive_is_read_as_its_folder(voc, tmp_path):
         (XML.format(file="9.jpg", more="").replace(">500<", ">wide<"), "'wide'"),
         (XML.format(file="9.jpg", more="").replace(">110<", ">inf<"), "no number"),
         (XML.format(file="9.jpg", more="").replace(">110<", ">1<"), "negative"),
-        (XML.format(file="1.jpg", more=""), "'1.jpg' is at"),
         (XML.format(file="9.jpg", more="<object/>"), "the concept is empty"),
     ],
 )
@@ -89,3 +88,65 @@ def test_without_classes_all_images_stay(voc):
     annotations = read_annotations(voc)
     assert set(annotations.images["class_name"]) == {ALL_IMAGES}
     assert set(annotations.mentions["image"]) <= set(annotations.images.index)
+
+
+def test_images_with_one_file_name_are_called_by_their_xml_files(voc):
+    for stem in ("1", "2"):
+        (voc / "Annotations" / f"{stem}.xml").write_text(XML.format(file="img.jpg", more=""))
+    (voc / "JPEGImages" / "img.jpg").write_bytes(b"pixels")
+    annotations = read_annotations(voc)
+    assert annotations.images["id"].tolist()[:2] == ["Annotations/1.jpg", "Annotations/2.jpg"]
+    assert annotations.images["uri"].tolist()[:2] == ["JPEGImages/1.jpg", "JPEGImages/2.jpg"]
+    assert "2 images share their names" in "".join(annotations.notes)
+
+
+def test_pictures_without_xml_are_images_of_nothing(voc):
+    (voc / "Annotations" / "3.xml").unlink()
+    (voc / "JPEGImages" / "1_mask.png").write_bytes(b"pixels")
+    (voc / "JPEGImages" / "2.png").write_bytes(b"pixels")
+    annotations = read_annotations(voc)
+    assert annotations.images["id"].tolist() == ["1.jpg", "2.jpg", "3.jpg"]
+    assert annotations.images["split"].tolist() == ["train", "val", "train"]
+    assert "1 picture without annotations counted as images of nothing" in annotations.notes[0]
+
+
+def test_a_picture_that_may_be_an_image_of_another_name_is_no_image_of_nothing(voc):
+    (voc / "JPEGImages" / "3.jpg").rename(voc / "JPEGImages" / "third.jpg")
+    annotations = read_annotations(voc)
+    assert annotations.images["id"].tolist() == ["1.jpg", "2.jpg", "3.jpg"]
+    assert (
+        "1 picture without annotations left out, beside 1 image without pictures"
+        in annotations.notes[0]
+    )
+
+
+def test_a_list_of_each_class_gives_splits_where_there_is_no_other(voc):
+    lists = voc / "ImageSets" / "Main"
+    for name in ("train", "val"):
+        (lists / f"{name}.txt").unlink()
+    (lists / "cow_train.txt").write_text("2 -1\n3  1\n")
+    assert read_annotations(voc).images["split"].tolist() == ["val", "train", "train"]
+
+
+def test_labelmes_web_tool_has_outlines_and_keeps_what_was_deleted(tmp_path):
+    points = "<pt><x>1</x><y>2</y></pt><pt><x>9</x><y>2</y></pt><pt><x>9</x><y>8</y></pt>"
+    item = "<object><name>{name}</name><deleted>{deleted}</deleted>{more}</object>"
+    outline = f"<attributes>red, panes=4</attributes><polygon>{points}</polygon>"
+    door = item.format(name=" door ", deleted="0", more=outline)
+    window = item.format(name="window", deleted="1", more="")
+    text = f"<annotation><filename>1.jpg</filename>{door}{window}</annotation>"
+    (tmp_path / "1.xml").write_text(text)
+    mentions = read_annotations(tmp_path).mentions
+    doors = mentions[mentions["concept"] == "door"]
+    assert doors[["x_px", "y_px", "w_px", "h_px"]].to_numpy().tolist() == [[1, 2, 8, 6]]
+    assert bytes(doors["segmentation"].iloc[0]) == b"[[1.0, 2.0, 9.0, 2.0, 9.0, 8.0]]"
+    assert "window" not in set(mentions["concept"])
+
+
+def test_a_turned_box_of_rolabelimg_has_its_outline(tmp_path):
+    sides = "<cx>10</cx><cy>10</cy><w>8</w><h>4</h><angle>1.5707963267948966</angle>"
+    ship = f"<object><name>ship</name><robndbox>{sides}</robndbox></object>"
+    (tmp_path / "1.xml").write_text(f"<annotation><filename>1.jpg</filename>{ship}</annotation>")
+    mentions = read_annotations(tmp_path).mentions
+    box = mentions[["x_px", "y_px", "w_px", "h_px"]].to_numpy()[0]
+    assert box.round(6).tolist() == [8, 6, 4, 8]
