@@ -23,7 +23,7 @@ from cobalance.base import (
 )
 from cobalance.ingest.captions import with_captions
 from cobalance.ingest.concepts import apply_concept_table, read_concept_table
-from cobalance.ingest.fields import apply_fields, with_saved
+from cobalance.ingest.fields import apply_fields, with_code_files, with_saved
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.frames import drop_zeros
@@ -33,7 +33,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import find_parts, read_parts
 from cobalance.ingest.paths import parse_pattern, with_folders, with_paths
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import Reader, TreeReader, read_head
+from cobalance.ingest.reader import Reader, TreeReader, foreign_fault, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.vision.images import IMAGE_ENDINGS
@@ -67,7 +67,7 @@ def read_annotations(
         An option does not apply to the format, or names something that is missing.
     """
     path = Path(path)
-    options = options or ReadOptions()
+    options = with_code_files(options or ReadOptions())
     if options.by_name:
         options = with_saved(path, options)
     # A faulty pattern is an error before the file is read.
@@ -113,7 +113,7 @@ def read_frame(
     InputError, OptionError
         As `read_annotations`.
     """
-    options = options or ReadOptions()
+    options = with_code_files(options or ReadOptions())
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     if concept_column is not None:
         frame, options = one_row_per_image(frame, str(concept_column), options)
@@ -162,6 +162,8 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
                 name = "image-folder"
         if name is not None:
             return name
+        with open_tree(path) as tree:
+            _refuse_foreign(tree)
 
     head = read_head(path)
     for name, form in FORMATS.items():
@@ -173,6 +175,14 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
         f"looks like none of the known formats ({', '.join(FORMATS)})",
         ("Set ", Setting("input_format"), " to one of them."),
     )
+
+
+def _refuse_foreign(tree: FileTree) -> None:
+    """Raise for a folder or an archive whose files are of a kind that no reader takes."""
+    for file in tree.names:
+        fault = foreign_fault(file)
+        if fault is not None:
+            raise InputError(f"{tree.path}/{file}", None, *fault)
 
 
 def detect_tree(tree: FileTree) -> str | None:

@@ -1,5 +1,6 @@
 """Interfaces of readers of files and of folders, and opening annotation files."""
 
+import re
 import stat
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -91,6 +92,7 @@ _REMEDY = (
     "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
 )
 _BOM = b"\xef\xbb\xbf"
+_TO_TABLE = "Write a CSV file with a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
 _FOREIGN = (
     (b"\x1f\x8b", "is compressed (gzip)", "Unpack it first: gunzip."),
     (b"PK\x03\x04", "is a ZIP archive or a spreadsheet", "Unpack it, or save the sheet as CSV."),
@@ -100,9 +102,54 @@ _FOREIGN = (
     (b"\xff\xfe", "is UTF-16, not UTF-8", "Save it as UTF-8."),
     (b"\xfe\xff", "is UTF-16, not UTF-8", "Save it as UTF-8."),
     (b"\x89HDF", "is HDF5, which no reader knows", "Export it as CSV or Parquet."),
+    (b"MATLAB 5.0 MAT-file", "is MATLAB's, which no reader knows", _TO_TABLE),
+    (b"\x93NUMPY", "is an array of NumPy, which no reader knows", _TO_TABLE),
+    (b"SQLite format 3", "is a database of SQLite, which no reader knows", _TO_TABLE),
     (b"\x89PNG", "is an image", "Name the file with its annotations."),
     (b"\xff\xd8\xff", "is an image", "Name the file with its annotations."),
 )
+
+
+_FOREIGN_NAMES = (
+    (
+        re.compile(r"\.tfrecords?(-\d+-of-\d+)?$|\.tfrecord-|\.tfrec$"),
+        "is TFRecord, which no reader knows",
+        "Export its dataset as COCO, CSV or folders, or name one of these beside it.",
+    ),
+    (
+        re.compile(r"\.(pkl|pickle|pt|pth|joblib)(\.gz)?$|(^|/)(data|test)_batch(_\d)?$"),
+        "is a pickle, which may run any program as it is read, so that no reader opens it",
+        "Write its content as CSV or folders with a script that you trust.",
+    ),
+    (
+        re.compile(r"-idx\d-ubyte(\.gz)?$|\.idx\d-ubyte(\.gz)?$"),
+        "is IDX, as MNIST has it, which no reader knows",
+        "Save its images as files in a folder for each class.",
+    ),
+    (re.compile(r"\.mat$"), "is MATLAB's, which no reader knows", _TO_TABLE),
+    (re.compile(r"\.(h5|hdf5)$"), "is HDF5, which no reader knows", _TO_TABLE),
+    (re.compile(r"\.np[yz]$"), "holds arrays of NumPy, which no reader knows", _TO_TABLE),
+    (
+        re.compile(r"\.lmdb$|(^|/)data\.mdb$"),
+        "is a database of LMDB, which no reader knows",
+        "Save its images as files, and their annotations as CSV.",
+    ),
+    (re.compile(r"\.(xlsx?|ods)$"), "is a spreadsheet", "Save the sheet as CSV."),
+)
+
+
+def foreign_fault(name: str) -> tuple[str, str] | None:
+    """Why no reader takes a file of this name, and what to do instead; None for any other.
+
+    Examples
+    --------
+    >>> foreign_fault("t10k-labels-idx1-ubyte")[0], foreign_fault("labels.csv")
+    ('is IDX, as MNIST has it, which no reader knows', None)
+    """
+    for pattern, reason, remedy in _FOREIGN_NAMES:
+        if pattern.search(name.lower()):
+            return reason, remedy
+    return None
 
 
 def read_head(path: Path, content: str = "annotations") -> bytes:
@@ -115,6 +162,8 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
         not UTF-8).
     """
     head = read_start(path).removeprefix(_BOM)
+    if (fault := foreign_fault(path.name)) is not None and not _is_text(head):
+        raise InputError(str(path), None, *fault)
     if not head.strip():
         raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
 
@@ -122,6 +171,11 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
         if head.startswith(magic):
             raise InputError(str(path), None, reason, remedy)
     return head
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether a file's first bytes are text, whatever it is called."""
+    return bool(head.strip()) and b"\0" not in head and not head.startswith(b"\x80")
 
 
 def read_start(path: Path) -> bytes:

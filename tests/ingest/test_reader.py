@@ -90,3 +90,35 @@ def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):
     assert list(read_annotations(table).records()) == [
         ImageRecord("cat/1.jpg", "cat", (Mention("sofa"), Mention("lamp")), None, "cat/1.jpg")
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("shapes-train.tfrecord-00000-of-00004", "is TFRecord"),
+        ("cars_annos.mat", "is MATLAB's"),
+        ("labels.pkl", "is a pickle"),
+        ("data_batch_1", "is a pickle"),
+        ("train-images-idx3-ubyte", "is IDX, as MNIST has it"),
+        ("train-images-idx3-ubyte.gz", "is IDX, as MNIST has it"),
+        ("data.mdb", "is a database of LMDB"),
+        ("camelyonpatch.h5", "is HDF5"),
+        ("x_train.npy", "holds arrays of NumPy"),
+    ],
+)
+def test_what_no_reader_takes_is_refused_by_its_name_alone_and_in_a_folder(name, reason, tmp_path):
+    folder = tmp_path / "downloaded"
+    folder.mkdir()
+    (folder / name).write_bytes(b"\x80\x04\0\0\x08\x03")
+    for path in (folder / name, folder):
+        with pytest.raises(InputError) as caught:
+            read_annotations(path)
+        assert caught.value.file == str(folder / name)
+        assert caught.value.reason.startswith(reason)
+        assert render(caught.value.remedy).startswith(("Save", "Write", "Export"))
+
+
+def test_text_is_read_whatever_its_file_is_called(tmp_path):
+    path = tmp_path / "labels.mat"
+    path.write_text("id,label\n1,cat\n2,dog\n")
+    assert read_annotations(path).images["class_name"].tolist() == ["cat", "dog"]
