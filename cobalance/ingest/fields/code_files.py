@@ -2,13 +2,41 @@
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cobalance.base import InputError, decode_json
+from cobalance.base import InputError, OptionError, Setting, decode_json
 from cobalance.ingest.names import number_items
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import read_text
+
+
+def with_code_files(options: ReadOptions) -> ReadOptions:
+    """The options with the names that files hold, where ``names`` has a file for a column.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read.
+    OptionError
+        The names of a column are neither a mapping, a list nor a file.
+    """
+    names: dict[str, Mapping[str, str]] = {}
+    for column, codes in options.names.items():
+        content: Any = codes
+        if isinstance(content, str | Path):
+            names[column] = read_code_names(Path(content))
+        elif isinstance(content, Mapping | list | tuple):
+            names[column] = number_items(content)
+        else:
+            raise OptionError(
+                f"The names of the codes in {column!r} are {content!r}. Set ",
+                Setting("names"),
+                ' to {column: {"0": "land", "1": "water"}}, or to {column: "names.txt"}.',
+            )
+    return replace(options, names=names)
 
 
 def read_code_names(path: Path) -> dict[str, str]:

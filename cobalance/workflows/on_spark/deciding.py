@@ -16,10 +16,12 @@ from cobalance.ingest.fields import (
     field_names,
     offer_class,
     read_column,
+    with_code_files,
 )
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.boxes import box_cells
 from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
 from cobalance.ingest.tables.values import encode_values, name_values
 from cobalance.workflows.on_spark.rows import RowReader, open_rows
@@ -45,6 +47,7 @@ def decide_columns(
         A row is malformed, an image has several rows, or a column is missing, has too many values,
         or has cells in several notations.
     """
+    options = with_code_files(options)
     rows, reader = open_rows(session, path, options)
     file = reader.path
     first = rows.limit(1).toArrow().combine_chunks().to_batches()
@@ -55,6 +58,9 @@ def decide_columns(
     metadata, roles = _metadata(trial), trial.roles
 
     choices, names = field_choices(options), {**field_names(options)}
+    if boxes_in_cells := box_cells(table).keys() - choices.keys():
+        # Rows of one task alone may have none, and be read as of a table without boxes.
+        raise _refusal(file, min(boxes_in_cells), "may hold boxes")
     missing = {*choices, *names} - metadata.keys()
     missing |= set(map(clean_name, filter(None, (options.class_column, options.split_column))))
     if missing := missing - {*roles.values()}:

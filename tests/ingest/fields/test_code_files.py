@@ -2,9 +2,10 @@
 
 import pytest
 
-from cobalance.base.errors import InputError
+from cobalance.base.errors import InputError, OptionError
 from cobalance.ingest.fields.code_files import read_code_names
-from cobalance.ingest.options import code_names
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions, code_names
 
 NAMES = {"0": "stop sign", "1": "bus"}
 
@@ -38,3 +39,15 @@ def test_a_file_that_cannot_be_read(tmp_path):
     file.write_text("{0: 'bus'}")
     with pytest.raises(InputError, match="names: is not JSON"):
         read_code_names(file)
+
+
+def test_python_takes_a_file_of_names_as_the_command_line_does(tmp_path):
+    (tmp_path / "classes.txt").write_text("hull\nmast\n")
+    table = tmp_path / "list.csv"
+    table.write_text("image,label\n1.jpg,0\n2.jpg,1\n")
+
+    for names in (str(tmp_path / "classes.txt"), tmp_path / "classes.txt", ["hull", "mast"]):
+        annotations = read_annotations(table, ReadOptions(names={"label": names}))
+        assert annotations.images["class_name"].tolist() == ["hull", "mast"]
+    with pytest.raises(OptionError, match="names of the codes in 'label' are 7"):
+        read_annotations(table, ReadOptions(names={"label": 7}))
