@@ -51,6 +51,18 @@ IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGN
 _PLACE = re.compile(r"^([a-z][a-z0-9+.-]+://|data:|[A-Za-z]:\\)|\S\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _DATE = re.compile(r"(1[6-9]|20)\d\d[-/:.](0?[1-9]|1[0-2])[-/:.](0?[1-9]|[12]\d|3[01])(\D|$)")
 _ID = re.compile(r"(?i:(^|.*[_\s-])(ids?|idx|index|uuid|guid|hash|md5))|.*[a-z]I[dD]")
+_CODED = re.compile(r"(?i)class|categor|label|species|concept|attribute|type")
+_HASH = re.compile(r"(?i)(?=.*\d)[0-9a-f-]{16,}$")
+# What tools and databases write of themselves, as `normal_name` has it: of the annotation, of the
+# frame, of the file; also the index of a pandas frame, and labels made wrong on purpose.
+_OWN = re.compile(
+    r"annotator(_id)?|annotation_id|lead_time|(created|updated|modified)_?(at|by)"
+    r"|(track|video|frame|instance|box|bbox|object|region|patient|subject|user|worker|session)_?id"
+    r"|frame_(number|index|no|num)|(is_?)?crowd|is_?group_?of|keyframe|region_count"
+    r"|(image_|file_)?(md5|sha\d*|[adpw]?hash)(sum)?|file_?size(_bytes)?"
+    r"|unnamed:_\d+|level_0|noisy_labels?_\d+"
+)
+_COUNTERS = {"index", "frame", "area", "row"}  # own where they are numbers
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
 
@@ -97,11 +109,23 @@ def guess_kind(name: str, values: Values) -> tuple[str, str]:
     if not values.filled:
         return "ignore", "no value"
     is_number = _numeric(values)
+    if _is_own(name, values, is_number):
+        return "ignore", "the tool's own, and not of what images show"
     if _are_flags(values, is_number):
         return "flag", ""
     if _share(values, is_number):
         return _guess_numbers(name, values)
     return _guess_texts(values)
+
+
+def _is_own(name: str, values: Values, is_number: BoolArray) -> bool:
+    """Whether a column is about the file, the frame or the annotation, and names nothing."""
+    usual_name = normal_name(name)
+    if _OWN.fullmatch(usual_name):
+        return True
+    if usual_name in _COUNTERS:
+        return _share(values, is_number)
+    return _ID.fullmatch(name) is not None and _most(values.sample, _HASH.match)
 
 
 def _numeric(values: Values) -> BoolArray:
@@ -167,8 +191,10 @@ def _guess_numbers(name: str, values: Values) -> tuple[str, str]:
         return "ignore", "nearly every record has a number of its own, as ids have"
 
     are_codes = are_whole and numbers.min() in (0, 1) and span == n_different <= _MOST_CODES
-    repeat_often = n_different <= _FEW and n >= 2 * n_different
-    if n_different < n and (are_codes or repeat_often):
+    is_id = are_whole and _ID.fullmatch(name) is not None and not _CODED.search(name)
+    # Few whole numbers are levels or codes, however few records there are; measures have decimals.
+    repeat_often = n >= 2 * n_different or (are_whole and not is_id)
+    if n_different < n and (are_codes or (n_different <= _FEW and repeat_often)):
         return "values", ""
     if are_whole and _ID.fullmatch(name):
         return "ignore", "named like an id"

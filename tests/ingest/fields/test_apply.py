@@ -302,3 +302,29 @@ def test_options_that_do_not_fit_the_columns(options, message):
 def test_kinds_that_there_are_not(kind):
     with pytest.raises(OptionError, match="What the column 'weather' becomes"):
         applied({"weather": WEATHER}, ReadOptions(field={"weather": kind}))
+
+
+def test_a_few_whole_numbers_are_levels_however_few_the_records_are():
+    levels = applied({"level": ["0", "0", "1", "4"]})
+    assert counted(levels) == {"level: 0": 2, "level: 1": 1, "level: 4": 1}
+    weights = applied({"weight": ["0.5", "0.5", "1.5", "2.75"]})
+    assert kinds(weights) == {"weight": "bins"}
+
+
+def test_what_a_tool_or_a_database_writes_of_itself_is_no_concept():
+    own = {
+        "annotator": ["1", "2", "1"],
+        "lead_time": ["1.5", "2.5", "1.5"],
+        "track_id": ["3", "3", "1"],
+        "Unnamed: 0": ["5", "9", "9"],
+        "image_md5": ["ab12", "cd34", "ab12"],
+        "noisy_labels_5": ["tench", "radio", "tench"],
+        "user_uuid": ["8c9d1e2f3a4b5c6d", "8c9d1e2f3a4b5c6d", "0123456789abcdef"],
+        "frame": ["1", "2", "2"],
+    }
+    columns = applied({**own, "class_id": ["0", "1", "0"]})
+    assert kinds(columns) == {**dict.fromkeys(own, "ignore"), "class_id": "flag"}
+    asked = applied(own, ReadOptions(field={"annotator": "values"}))
+    assert counted(asked) == {"annotator: 1": 2, "annotator: 2": 1}
+    picture_frames = applied({"frame": ["gold", "none", "gold"]})
+    assert counted(picture_frames) == {"frame: gold": 2, "frame: none": 1}
