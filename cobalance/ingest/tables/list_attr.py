@@ -14,6 +14,7 @@ from cobalance.ingest.tables.values import FLAGS
 from cobalance.ingest.trees import lines_of
 
 ID = "image_id"
+_LOOKED_AT = 20  # rows
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,20 @@ class ListAttr:
     description: str = "CelebA's and DeepFashion's lists: a count, names of columns, then values"
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Whether a number is first, then names with that of the images, or numbers below them."""
-        lines = head.split(b"\n", 3)
-        if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
+        """Whether a number is first, then names with that of the images, or flags below them."""
+        lines = head.decode(errors="replace").split("\n")[: _LOOKED_AT + 2]
+        rows = list(filter(None, map(str.split, lines[2:])))
+        if not lines[0].strip().isdigit() or not rows or not lines[1].strip():
             return False
+        names = lines[1].split()
+        if _names_images(names):
+            return len(rows[0]) > 1
 
-        values = lines[2].split()[1:]
-        has_id = _names_images(lines[1].decode(errors="replace").split())
-        return bool(values) and (has_id or all(value.lstrip(b"-").isdigit() for value in values))
+        # Landmarks and pairs of faces are numbers, too; a header with a number is one of those.
+        if any(name.lstrip("-").isdigit() for name in names):
+            return False
+        values = [value for row in rows if len(row) == len(names) + 1 for value in row[1:]]
+        return 2 * sum(value in FLAGS for value in values) > len(values)
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows as text; the file names become the column ``image_id``."""

@@ -89,3 +89,17 @@ def test_named_columns_hold_any_values(write):
     assert {name: column.to_pylist() for name, column in table.columns.items()} == {
         "image_id": ["a/1.jpg"], "item_id": ["id_02"], "evaluation_status": ["train"]
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "2\nlefteye_x lefteye_y\n1.jpg 69 109\n2.jpg 68 111\n",
+        "2\nAnn_Lee\t1\t2\nBo_Ray\t1\t3\nAnn_Lee\t1\tBo_Ray\t2\n",
+        "2\nAnn_Lee\t1\nBo_Ray\t1\n",
+        "10\n601\nAnn_Lee\t1\nBo_Ray\t1\n",
+    ],
+)
+def test_landmarks_and_lists_of_faces_are_no_attributes(content, tmp_path):
+    assert not TABLES["list-attr"].detects(tmp_path / "list.txt", content.encode())
+    assert TABLES["list-attr"].detects(tmp_path / "list.txt", GOOD.encode())
