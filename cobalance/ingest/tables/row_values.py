@@ -101,7 +101,16 @@ def concepts_of(value: Any) -> Any:
         boxes, scores = _values(value, _BOXES, len(names)), _values(value, _SCORES, len(names))
         rows = zip(names, boxes, scores, strict=True)
         value = [{"name": name, "box": box, "score": score} for name, box, score in rows]
-    return list(map(_concept, value))
+    return [_concept(item) for item in value if not _is_ignored(item)]
+
+
+def _is_ignored(value: Any) -> bool:
+    """Whether an object is a region that nobody looked into, as those of CrowdHuman's masks."""
+    if not isinstance(value, dict):
+        return False
+    extra = value.get("extra")
+    flags = (value, extra) if isinstance(extra, dict) else (value,)
+    return any(flag.get("ignore") in (1, True, "1") for flag in flags)
 
 
 def concept_list(cell: str | None) -> str | None:

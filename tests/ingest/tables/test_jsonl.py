@@ -1,8 +1,11 @@
 """JSON lines that cannot be read: each error says where, why and what to do."""
 
+import json
+
 import pytest
 
 from cobalance.base.errors import render
+from cobalance.ingest.load import read_annotations
 
 GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
 
@@ -73,3 +76,14 @@ def test_json_that_is_no_jsonl(content, reason, write, failure):
     assert error.record == "line 1"
     assert reason in error.reason or "truncated" in error.reason
     assert "on each line" in render(error.remedy)
+
+
+def test_ignored_regions_of_crowdhuman_are_no_objects(write):
+    person = {"tag": "person", "fbox": [1, 2, 9, 9], "extra": {"box_id": 0}}
+    region = {"tag": "mask", "fbox": [1, 2, 3, 3], "extra": {"box_id": 1, "ignore": 1}}
+    crowd = {"tag": "person", "fbox": [5, 5, 3, 3], "extra": {"box_id": 2, "ignore": 0}}
+    rows = [{"ID": "a", "gtboxes": [person]}, {"ID": "b", "gtboxes": [region, crowd, person]}]
+
+    annotations = read_annotations(write("".join(f"{json.dumps(row)}\n" for row in rows)))
+    assert annotations.mentions["concept"].tolist() == ["person"] * 3
+    assert annotations.mentions["x_px"].tolist() == [1.0, 5.0, 1.0]
