@@ -37,7 +37,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.reader import format_of
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.boxes import BoxColumns, find_boxes, read_boxes
+from cobalance.ingest.tables.boxes import BoxColumns, find_boxes, read_beside, read_boxes
 from cobalance.ingest.tables.columns import (
     ColumnMap,
     map_columns,
@@ -105,7 +105,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     numbers = {} if boxes is None else read_boxes(boxes, images, rows)
     if boxes is not None and boxes.object:
         columns.of["object"] = boxes.object
-        notes.append(f"objects = {boxes.object} in {', '.join(boxes.sides)}")
+        notes.append(f"objects = {boxes.object} in {boxes.shown}")
         mentions.append(_objects(boxes, columns, numbers, rows, options))
         numbers = {}
     if further.any():
@@ -286,7 +286,10 @@ def _objects(
     if all(map(str.isdecimal, names)):
         names = put_before(boxes.object, names)
     concept = Coded(objects.codes, names)
-    return MentionColumns(np.arange(len(concept.codes)), concept, ANNOTATION, numbers)
+    further_numbers, crowds = read_beside(boxes)
+    numbers = {**further_numbers, **numbers}
+    row: IntArray = np.arange(len(concept.codes))
+    return MentionColumns(row, concept, ANNOTATION, numbers, crowds=crowds)
 
 
 def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | None]]:
