@@ -2,13 +2,16 @@
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cobalance.base import Progress, clean_name
+from cobalance.base import InputError, Progress, clean_name
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.decimal_commas import with_decimal_points
+from cobalance.ingest.tables.headerless import is_row, names_by_position
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of
 
@@ -26,9 +29,11 @@ class Delimited:
     separators: str
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Whether the header line has one of the separators."""
-        header = head.lstrip().split(b"\n", 1)[0]
-        return b"\0" not in header and any(mark.encode() in header for mark in self.separators)
+        """Whether the header line has one of the separators, or Excel's line names one."""
+        header = head.lstrip(b" \r\n").split(b"\n", 1)[0]
+        named = _named_separator(header.decode(errors="replace"))
+        marks = [named] if named and "," in self.separators else self.separators
+        return b"\0" not in header and any(mark.encode() in header for mark in marks)
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows as text; numbers and missing values are not guessed."""
@@ -38,12 +43,9 @@ class Delimited:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
-            header_line = next(filter(str.strip, lines_of(file, problems.file)), "")
-            # The separator is the one that splits the header into most columns.
-            separator = max(
-                self.separators,
-                key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), [])),
-            )
+            first_line = next(filter(str.strip, lines_of(file, problems.file)), "")
+            named_separator = _named_separator(first_line)
+            separator = named_separator or self.separator(first_line)
             file.seek(0)
             lines = csv.reader(
                 lines_of(file, problems.file),
@@ -54,6 +56,8 @@ class Delimited:
 
             records = _records(lines, problems)
             line, header = next(records, (1, []))
+            if named_separator:
+                line, header = next(records, (line, []))
             place = f"line {line}"
             if not any(map(clean_name, header)):
                 raise problems.fatal(
@@ -76,11 +80,38 @@ class Delimited:
                 elif rows.add(line, row):
                     progress("read", raw.tell(), size)
         progress("read", size, size)
-        return rows.table()
+        table = rows.table()
+        return replace(table, columns=with_decimal_points(table.columns, separator))
 
-    def names(self, row: list[str], file: str) -> list[str]:  # noqa: ARG002
-        """Names of the columns by the first row, the header."""
-        return row
+    def separator(self, line: str) -> str:
+        """The separator that splits the first line into most columns."""
+        return max(
+            self.separators, key=lambda mark: len(next(csv.reader([line], delimiter=mark), []))
+        )
+
+    def names(self, row: list[str], file: str) -> Sequence[str]:
+        """Names of the columns by the first row, the header.
+
+        Raises
+        ------
+        InputError
+            It is a row of a layout that is not known.
+        """
+        names = names_by_position(row)
+        if names is None and is_row(row):
+            raise InputError(
+                file,
+                "line 1",
+                f"there is no header: the first line is a row, {', '.join(row)[:80]!r}",
+                "Name the columns in a line before it, such as image,label,xmin,ymin,xmax,ymax.",
+            )
+        return names or row
+
+
+def _named_separator(line: str) -> str:
+    """The separator that Excel's first line names, ``sep=;``; empty for any other line."""
+    match = re.fullmatch(r'"?sep=(.)"?[;,\s]*', line.rstrip("\r\n"), re.IGNORECASE)
+    return match[1] if match else ""
 
 
 def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:

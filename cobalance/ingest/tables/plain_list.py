@@ -11,6 +11,7 @@ from cobalance.ingest.tables.guesses import IMAGE_FILE
 
 PRESENCE = "is present"  # column of whether an image has the attribute of the one before
 _MOST, _LOOKED_AT = 3, 20  # fields, lines
+_FIRST_PICTURE = re.compile(r"[^\t,]*?\.(?:jpe?g|png|webp|bmp|gif|tiff?)([\t, ])", re.IGNORECASE)
 _BOXES = re.compile(r"\S+,((-?\d+\.?\d*,){4}|,,,,)[^,]*$")
 
 
@@ -34,8 +35,14 @@ class PlainList(Delimited):
         fields = list(map(re.compile(r"[\t, ]+").split, lines))
 
         widths = set(map(len, fields))
-        is_short = widths in ({2}, {3}) or all(map(_BOXES.match, lines))
-        return is_short and any(map(IMAGE_FILE.search, fields[0]))
+        if all(map(_BOXES.match, lines)):
+            return IMAGE_FILE.search(lines[0].split(",")[0]) is not None
+        return widths in ({2}, {3}) and any(map(IMAGE_FILE.search, fields[0]))
+
+    def separator(self, line: str) -> str:
+        """The separator after a picture's name that is first, or else that of most columns."""
+        match = _FIRST_PICTURE.match(line)
+        return match[1] if match else super().separator(line)
 
     def names(self, row: list[str], file: str) -> list[str]:
         """Names of the columns, by the first row and the name of the file."""

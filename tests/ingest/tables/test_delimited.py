@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from cobalance.base.errors import render
 from cobalance.base.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.tables.decimal_commas import with_decimal_points
 
 HEADER = "image_id,label,concepts\n"
 ROW = "a,cat,sofa|bed\n"
@@ -195,3 +197,67 @@ def test_same_fault_is_counted(write, failure):
 def test_line_numbers_count_newlines_in_quotes_and_blank_lines(write, failure):
     content = 'image_id,label,concepts,note\na,cat,x,"one\ntwo"\n\nb,dog,y,z\nc,,y,z\n'
     assert failure(write(content)).record == "line 6"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "sep=;\nimage;label;objects\n1.jpg;day;car|sign\n",
+        "sep=,\r\nimage,label,objects\r\n1.jpg,day,car|sign\r\n",
+        '\ufeff"sep=;"\nimage;label;objects\n1.jpg;day;car|sign\n',
+        "sep=\t\nimage\tlabel\tobjects\n1.jpg\tday\tcar|sign\n",
+    ],
+)
+def test_excels_line_of_the_separator_is_no_header(content, write, failure):
+    (record,) = read_annotations(write(content)).records()
+    assert (record.id, record.class_name, record.concepts) == ("1.jpg", "day", ("car", "sign"))
+    mark = content.lstrip('\ufeff"')[4]
+    cut = content + mark.join(["2.jpg", "day"]) + "\n"
+    assert failure(write(cut)).record == "line 4"
+
+
+def test_decimal_commas_and_points_of_thousands_are_numbers(write):
+    rows = [f"{n}.jpg;oak;{n % 12},5;1.{200 + n},25;{n % 3},{n % 2},1\n" for n in range(48)]
+    annotations = read_annotations(write("image;label;height_m;area;codes\n" + "".join(rows)))
+    kind_of = {field.column: field.kind for field in annotations.fields}
+    assert kind_of == {"height_m": "bins", "area": "ignore", "codes": "list"}
+    names = annotations.mentions["concept"].cat.categories
+    assert "height: below 3.5 m" in names
+    assert {name for name in names if name.startswith("codes")} == {
+        "codes: 0", "codes: 1", "codes: 2"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "expected"),
+    [
+        (";", ["2,5", "3"], ["2.5", "3"]),
+        (";", ["1.250", "2,5"], ["1250", "2.5"]),
+        (";", ["1.250.000", "3"], ["1250000", "3"]),
+        (";", ["1.250", "3"], ["1.250", "3"]),
+        (";", ["1,2,3", "2,5"], ["1,2,3", "2,5"]),
+        ("\t", ["0,5", "2,5"], ["0.5", "2.5"]),
+        ("\t", ["1,2", "2,5"], ["1,2", "2,5"]),
+        (",", ["0,5", "2,5"], ["0,5", "2,5"]),
+    ],
+)
+def test_which_commas_are_decimal(separator, cells, expected):
+    columns = {"height": pa.array(cells, pa.large_string())}
+    assert with_decimal_points(columns, separator)["height"].to_pylist() == expected
+
+
+def test_make_sense_writes_no_header(write):
+    path = write("mug,10,20,30,40,desk1.jpg,640,480\npen,200,100,60,8,desk1.jpg,640,480\n")
+    annotations = read_annotations(path)
+    (record,) = annotations.records()
+    assert [(m.concept, m.box) for m in record.mentions] == [
+        ("mug", (10, 20, 30, 40)), ("pen", (200, 100, 60, 8))
+    ]  # fmt: skip
+    assert annotations.images[["width_px", "height_px"]].to_numpy().tolist() == [[640, 480]]
+
+
+@pytest.mark.parametrize("row", ["1.jpg,hull,0,1,1,2", "hull,1,2,3,3,1.jpg", "1.jpg;hull;3"])
+def test_a_row_in_the_place_of_the_header_is_said(row, write, failure):
+    error = failure(write(f"{row}\n{row}\n"))
+    assert (error.record, error.reason[:18]) == ("line 1", "there is no header")
+    assert "image,label,xmin,ymin,xmax,ymax" in render(error.remedy)
