@@ -36,6 +36,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, foreign_fault, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
+from cobalance.ingest.unknown import unknown_format
 from cobalance.vision.images import IMAGE_ENDINGS
 
 
@@ -169,12 +170,7 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
     for name, form in FORMATS.items():
         if form.reader.detects(path, head):
             return name
-    raise InputError(
-        str(path),
-        None,
-        f"looks like none of the known formats ({', '.join(FORMATS)})",
-        ("Set ", Setting("input_format"), " to one of them."),
-    )
+    raise unknown_format(path, str(path))
 
 
 def _refuse_foreign(tree: FileTree) -> None:

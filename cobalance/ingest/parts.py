@@ -41,6 +41,7 @@ from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
+from cobalance.ingest.unknown import unknown_format
 from cobalance.vision.images import IMAGE_ENDINGS
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
@@ -78,12 +79,9 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
 
     unknown = files_by_format.pop("", None)
     if unknown and not files_by_format and tree.below("", *IMAGE_ENDINGS):
-        raise InputError(
-            f"{tree.path}/{unknown[0]}",
-            None,
-            f"names images here, and is of none of the known formats ({', '.join(FORMATS)})",
-            ("Set ", Setting("input_format"), " to image-folder to leave it out."),
-        )
+        with tree.local(unknown[0]) as path:
+            remedy = (" to image-folder to leave the file out.",)
+            raise unknown_format(path, f"{tree.path}/{unknown[0]}", remedy)
     return {kind: files_by_format[kind] for kind in FORMATS if kind in files_by_format}
 
 

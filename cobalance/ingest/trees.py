@@ -20,6 +20,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
 from cobalance.base import ZIP_METHODS, InputError
+from cobalance.ingest.outline import Outline, read_outline
 
 MOST_FILES = 5_000_000
 MOST_FOLDERS = 64
@@ -64,6 +65,7 @@ class FileTree(ABC):
         self.path, self._most_files, self._archive = path, most_files, archive
         self._most_bytes = MOST_BYTES if archive is None else most_bytes(path)
         self._spent = 0
+        self._outlines: dict[str, Outline] = {}
         self._stored = dict(self._check(self._list()))
         self.names = sorted(self._stored)
 
@@ -167,6 +169,19 @@ class FileTree(ABC):
             for line in lines_of(text, f"{self.path}/{name}"):
                 self._spend(2 * _MARK_BYTES)
                 yield line
+
+    def outline(self, name: str) -> Outline:
+        """The outline of a JSON file; kept, as one format after another asks for it.
+
+        Raises
+        ------
+        InputError
+            As `open`.
+        """
+        if name not in self._outlines:
+            with self.open(name) as file:
+                self._outlines[name] = read_outline(file)
+        return self._outlines[name]
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:

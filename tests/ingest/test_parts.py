@@ -126,3 +126,40 @@ def test_a_table_above_the_splits_gives_them_by_its_file_names(tmp_path):
     table = {"labels.csv": "file,class,concepts\n" + rows}
     path = written(tmp_path / "vehicles", table | dict.fromkeys(vehicles))
     assert read_annotations(path).images["split"].isna().all()
+
+
+def concepts_of_coco(path, things):
+    """Concepts of pictures in class folders; the COCO file has its images after its outlines."""
+    names = sorted({*things.values()})
+    annotations = [
+        {"image_id": n, "category_id": names.index(thing), "segmentation": [[0.5] * 20_000]}
+        for n, thing in enumerate(things.values())
+    ]
+    document = {
+        "annotations": annotations,
+        "categories": [{"id": n, "name": name} for n, name in enumerate(names)],
+        "images": [{"id": n, "file_name": file.partition("/")[2]} for n, file in enumerate(things)],
+    }
+    files = {f"images/{file}": None for file in things}
+    written(path, {**files, "annotations.json": json.dumps(document)})
+    return read_annotations(path).mentions["concept"].tolist()
+
+
+def test_annotations_before_the_images_are_found_beside_class_folders(tmp_path):
+    assert concepts_of_coco(tmp_path, {"farm/p00001.jpg": "hen", "town/p00002.jpg": "cart"}) == [
+        "hen",
+        "cart",
+    ]
+
+
+def test_pictures_with_spaces_in_their_names_are_found_beside_class_folders(tmp_path):
+    assert concepts_of_coco(tmp_path, {"farm/IMG 1.jpg": "hen", "town/IMG 2.jpg": "cart"}) == [
+        "hen",
+        "cart",
+    ]
+
+
+def test_a_table_of_pictures_with_spaces_in_their_names_gives_their_classes(tmp_path):
+    table = "filename,label\nIMG 1.jpg,hen\nIMG 2.jpg,cart\n"
+    written(tmp_path, {"a/IMG 1.jpg": None, "b/IMG 2.jpg": None, "labels.csv": table})
+    assert read_annotations(tmp_path).images["class_name"].tolist() == ["hen", "cart"]

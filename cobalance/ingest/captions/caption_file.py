@@ -92,7 +92,8 @@ def with_captions(
 
 
 def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
-    if coco_kind(path, read_head(path)) is not None:
+    read_head(path)
+    if coco_kind(path) is not None:
         images, _, texts = read_captions(path, None, problems, progress)
         keys = [images.columns.ids.to_pandas(), images.columns.uris.to_pandas()]
         return _CaptionFile(keys, texts, ~images.images.bad)

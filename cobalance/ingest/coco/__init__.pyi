@@ -15,4 +15,5 @@ from .records import (
     coco_kind as coco_kind,
     decode as decode,
     id_columns as id_columns,
+    is_coco as is_coco,
 )

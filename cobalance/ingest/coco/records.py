@@ -23,16 +23,16 @@ from cobalance.base import (
     parts_of,
 )
 from cobalance.ingest.names import omit
+from cobalance.ingest.outline import Outline, outline_of
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import read_head
 
 Id = int | str
 T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
-# The first of these keys tells what the annotations are; values may look like keys.
-_MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
-_KINDS = {b"caption": "captions"}
+_IS_COCO = "/images.file_name|/images.coco_url|/annotations.image_id|/annotations.category_id"
+_IS_REGION = "/annotations.bbox|/annotations.segmentation"
+_IS_OTHER = "/images.annotations|/images.sentences|/videos|/annotations.segments_info"
 
 
 class Image(msgspec.Struct, gc=False):
@@ -80,33 +80,22 @@ class _RawImages(msgspec.Struct):
     images: list[msgspec.Raw] = []
 
 
-def coco_kind(path: Path, head: bytes) -> str | None:
-    """Detect a COCO file: ``"instances"``, ``"captions"`` or None.
-
-    Reads only up to the first annotation.
-    """
-    start = head.lstrip()
-    if not start.startswith(b"{") or not _has_coco_keys(start):
+def coco_kind(path: Path) -> str | None:
+    """Detect a COCO file by its keys: ``"instances"``, ``"captions"`` or None."""
+    outline = outline_of(path)
+    if not is_coco(outline):
         return None
 
-    tail = b""
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            window = tail + chunk
-            if mark := _MARK.search(window):
-                return _KINDS.get(mark[1], "instances")
-            # A mark may lie across two pieces.
-            tail = window[-32:]
+    # Some tools write a category beside each caption.
+    if outline.has("/annotations.caption") and not outline.has(_IS_REGION):
+        return "captions"
     return "instances"
 
 
-def _has_coco_keys(start: bytes) -> bool:
-    try:
-        keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
-    except UNDECODABLE:
-        # It is the first of many lines, or cut off.
-        return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
-    return "images" in keys or {"annotations", "categories"} <= keys
+def is_coco(outline: Outline) -> bool:
+    """Whether a document has the keys of a COCO file, of whatever kind."""
+    has_keys = outline.has("/images", "/annotations") or outline.has(_IS_COCO)
+    return outline.root == "object" and has_keys and not outline.has(_IS_OTHER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +205,7 @@ def _check_number(name: str, records: Sized, problems: Problems) -> None:
 
 
 def _check_kind(path: Path, kind: str, problems: Problems) -> None:
-    other = coco_kind(path, read_head(path))
+    other = coco_kind(path)
     if other is not None and other != kind:
         raise problems.fatal(
             f"is a COCO file of {other}, not of {kind}",

@@ -20,9 +20,9 @@ class CocoCaptions:
     description: str = "COCO captions: sentences about images as one JSON file"
     uses: frozenset[str] = frozenset({"vocabulary", "own captions"})
 
-    def detects(self, path: Path, head: bytes) -> bool:
+    def detects(self, path: Path, _head: bytes) -> bool:
         """Whether the annotations have captions."""
-        return coco_kind(path, head) == "captions"
+        return coco_kind(path) == "captions"
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images and captions, and find concepts (and classes) in the captions."""

@@ -81,9 +81,9 @@ class CocoInstances:
     description: str = "COCO instances: categories and boxes as one JSON file"
     uses: frozenset[str] = frozenset({"categories"})
 
-    def detects(self, path: Path, head: bytes) -> bool:
+    def detects(self, path: Path, _head: bytes) -> bool:
         """Whether the annotations have categories or boxes."""
-        return coco_kind(path, head) == "instances"
+        return coco_kind(path) == "instances"
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images, categories and annotations, and derive the images' classes."""

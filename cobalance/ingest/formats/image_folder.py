@@ -3,9 +3,11 @@
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 
 from cobalance.base import Annotations, Progress, track
+from cobalance.ingest.coco import is_coco
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
@@ -20,6 +22,7 @@ from cobalance.vision.images import IMAGE_ENDINGS
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
 _MOST_LOOKED_AT, _SHORT = 1000, 4
 _WORDS = re.compile(r"[\s,;:=<>|\"'/\\]+")
+_CELLS = re.compile(r"[\r\n\t,;<>|\"'/\\]+")
 
 
 class ImageFolder(TreeReader):
@@ -51,7 +54,10 @@ class ImageFolder(TreeReader):
 
 
 def annotation_files(tree: FileTree) -> Iterator[str]:
-    """Data files that name the tree's images in their first 64 KiB, or any where it has none."""
+    """Data files that name the tree's images in their first 64 KiB, or any where it has none.
+
+    A COCO file is one wherever its names are.
+    """
     images = list(map(PurePosixPath, tree.below("", *IMAGE_ENDINGS)))
     # Short stems, such as numbers, are words of any file.
     stems = [path.stem for path in images if len(path.stem) > _SHORT]
@@ -65,8 +71,11 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
             is_named = ListAttr().detects(tree.path, start)
             is_named = is_named or (not images and PlainList().detects(tree.path, start))
         else:
-            words = _WORDS.split(start.decode("utf-8", "replace"))
+            # A name may have spaces, which divide other words.
+            text = start.decode("utf-8", "replace")
+            words = chain(_WORDS.split(text), map(str.strip, _CELLS.split(text)))
             is_named = start.startswith(b"PAR1") or not names.isdisjoint(words)
+            is_named = is_named or (name.endswith(".json") and is_coco(tree.outline(name)))
 
         if is_named and "submission" not in name:
             yield name

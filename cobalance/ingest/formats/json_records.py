@@ -62,7 +62,6 @@ def points_of(objects: Sequence[Any]) -> list[Point]:
     return [(point["x"], point["y"]) for point in objects]
 
 
-def json_reader(title: str, make: Make, *marks: str, key: str = "") -> ToolReader:
-    """Reader of files that have all `marks` as keys, and their records below `key`, if any."""
-    quoted = tuple(f'"{mark}"'.encode() for mark in marks)
-    return ToolReader(title, quoted, partial(_records, make, key))
+def json_reader(title: str, make: Make, *keys: str, key: str = "") -> ToolReader:
+    """Reader of files that have all `keys` (see `Outline.has`), and records below `key`, if any."""
+    return ToolReader(title, (), partial(_records, make, key), keys=keys)

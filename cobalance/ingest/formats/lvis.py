@@ -25,7 +25,7 @@ class Lvis:
 
     def detects(self, path: Path, head: bytes) -> bool:
         """Whether images, at the start or the end of the file, say which categories are absent."""
-        if coco_kind(path, head) != "instances":
+        if coco_kind(path) != "instances":
             return False
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - HEAD))

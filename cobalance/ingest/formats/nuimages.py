@@ -62,9 +62,10 @@ def _rows(version: PurePosixPath, table: str, read: Read) -> Any:
 
 NUIMAGES = ToolReader(
     "nuImages: JSON tables of a version, such as v1.0-train",
-    (rb'"sample_data_token"', rb'"category_token"', rb'"bbox"'),
+    (),
     _records,
     ("object_ann.json",),
+    keys=("/sample_data_token", "/category_token", "/bbox"),
 )
 
 

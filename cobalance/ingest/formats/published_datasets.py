@@ -67,7 +67,9 @@ def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
 
 
 TOOLS = {
-    "coco-panoptic": json_reader("COCO panoptic", _panoptic, "segments_info", key="annotations"),
+    "coco-panoptic": json_reader(
+        "COCO panoptic", _panoptic, "/annotations.segments_info", key="annotations"
+    ),
     "cityscapes": json_reader("Cityscapes", _cityscapes, "imgHeight", "imgWidth", "objects"),
     "clevr": json_reader("CLEVR", _clevr, "scenes", "image_filename", "3d_coords", key="scenes"),
     "scalabel": json_reader(

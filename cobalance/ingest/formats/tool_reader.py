@@ -12,6 +12,7 @@ from cobalance.base import UNDECODABLE, Annotations, Progress, inflect, shorten_
 from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.names import split_named, split_of_file, split_of_path
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.outline import outline_of
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher, pictures_beside
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
@@ -58,9 +59,11 @@ Read = Callable[[str], bytes]
 
 @dataclass(frozen=True)
 class ToolReader(TreeReader):
-    """Reader of one tool's files, which all have some `marks` in their first 64 KiB.
+    """Reader of one tool's files.
 
-    `marks` are regular expressions; `records` takes a file's path, and what reads it and others.
+    All have some `marks` in their first 64 KiB, which are regular expressions, and, if they are
+    JSON, some `keys`, as `Outline.has` takes them. `records` takes a file's path, and what reads it
+    and others.
     `splits` are those of images whose files are called so, without endings.
     """
 
@@ -69,18 +72,28 @@ class ToolReader(TreeReader):
     records: Callable[[str, Read], Records]
     endings: tuple[str, ...] = (".json", ".ndjson")
     splits: Mapping[str, str] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Whether a file has the name and all marks."""
-        is_named = path.name.lower().endswith(self.endings)
-        return is_named and all(re.search(mark, head) for mark in self.marks)
+        """Whether a file has the name, all marks and all keys."""
+        if not path.name.lower().endswith(self.endings) or not self._has_marks(head):
+            return False
+        return not self.keys or outline_of(path).has(*self.keys)
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether one of some files, from first to last, has all marks, and is not empty."""
+        """Whether one of some files, from first to last, is the tool's, and not empty."""
         names = tree.below("", *self.endings)
         sampled = names[:: max(1, len(names) // _LOOKED_AT)]
-        heads = ((Path(name), _head(tree, name)) for name in sampled)
-        return any(head.strip() and self.detects(path, head) for path, head in heads)
+        return any(_head(tree, name).strip() and self._is_own(tree, name) for name in sampled)
+
+    def _has_marks(self, head: bytes) -> bool:
+        return all(re.search(mark, head) for mark in self.marks)
+
+    def _is_own(self, tree: FileTree, name: str) -> bool:
+        """Whether a file of a folder or an archive is the tool's."""
+        if self.marks and not self._has_marks(_head(tree, name)):
+            return False
+        return not self.keys or tree.outline(name).has(*self.keys)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read a folder, an archive, or one file."""
@@ -103,7 +116,7 @@ class ToolReader(TreeReader):
         names = tree.below("", *self.endings)
 
         for _, name in track(progress, "read", names):
-            if self.detects(Path(name), _head(tree, name)):
+            if self._is_own(tree, name):
                 pictures += reader._collect(name, tree.read, f"{name}, ", collector, problems)
             else:
                 unread.append(name)

@@ -127,12 +127,9 @@ def _picture(image: _Image, data: _Image, concepts: Mapping[str, str]) -> Pictur
 
 VISUAL_GENOME = ToolReader(
     "Visual Genome: objects, attributes or relationships as one JSON file",
-    (
-        rb"\A(\xef\xbb\xbf)?\s*\[",
-        rb'"(objects|attributes|relationships)": ?\[',
-        rb'"(names|synsets|predicate)"',
-    ),
+    (rb"\A(\xef\xbb\xbf)?\s*\[",),
     _records,
+    keys=("/objects|/attributes|/relationships", "names|synsets|predicate"),
 )
 
 

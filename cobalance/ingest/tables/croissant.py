@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cobalance.base import Progress, decode_json
 from cobalance.ingest.frames import TEXT
+from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.data_frame import load_frame
 from cobalance.ingest.tables.loading import Table
@@ -33,9 +34,11 @@ class Croissant:
     load_table: Callable[[Path, Problems, Progress], Table]
     description: str = "Croissant: JSON-LD that describes tables beside it"
 
-    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Whether it is JSON of Croissant's vocabulary."""
-        return head.lstrip().startswith(b"{") and b"//mlcommons.org/croissant/" in head
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether it is JSON of Croissant's vocabulary, or with its lists of files and records."""
+        if b"//mlcommons.org/croissant/" in head:
+            return head.lstrip().startswith(b"{")
+        return outline_of(path).has("/@context", "/distribution", "/recordSet")
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load the tables, which lie beside the file, and join the ones that a field refers to."""

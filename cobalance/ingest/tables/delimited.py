@@ -31,6 +31,9 @@ class Delimited:
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         """Whether the header line has one of the separators, or Excel's line names one."""
         header = head.lstrip(b" \r\n").split(b"\n", 1)[0]
+        # JSON has commas, too.
+        if header.startswith((b"{", b"[")):
+            return False
         named = _named_separator(header.decode(errors="replace"))
         marks = [named] if named and "," in self.separators else self.separators
         return b"\0" not in header and any(mark.encode() in header for mark in marks)

@@ -13,10 +13,14 @@ import pyarrow as pa
 from cobalance.base import UNDECODABLE, Progress, decoding_fault
 from cobalance.ingest.coco import coco_kind
 from cobalance.ingest.frames import TEXT
+from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
 from cobalance.ingest.trees import LONGEST_LINE, lines_of
 
+_DEEPEST = 3  # keys in one another, as in lists of objects with attributes
+_LINES = (".jsonl", ".ndjson", ".odgt")
+_NAMES_OF_IMAGES = {"id", "image", "image_id", "file_name", "filename", "image_path", "path"}
 _Row = dict[str, msgspec.Raw]
 _ROWS = msgspec.json.Decoder(_Row | list[_Row])
 _STRING = msgspec.json.Decoder(str)
@@ -34,8 +38,21 @@ class JsonLines:
     description: str = "One JSON object a line"
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Whether the file starts with an object that is not a COCO file."""
-        return head.lstrip()[:1] in (b"{", b"[") and coco_kind(path, head) is None
+        """Whether it has a record a line or a list of records; or one record that names its image.
+
+        Records are those of a table if no value is an object of objects of objects.
+        """
+        if head.lstrip()[:1] not in (b"{", b"[") or coco_kind(path) is not None:
+            return False
+
+        outline = outline_of(path)
+        if max(map(len, outline.paths), default=0) > _DEEPEST:
+            return False
+        if outline.root != "object":
+            return True
+        # Any document is an object: one that is a table's only row has a column that is called so.
+        names = {name.lower() for name in outline.top}
+        return path.suffix in _LINES or not names.isdisjoint(_NAMES_OF_IMAGES)
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; numbers, booleans and lists stay as written."""

@@ -1,0 +1,60 @@
+"""Error for a file of unknown format, which names its keys and the nearest format."""
+
+from pathlib import Path
+
+from cobalance.base import InputError, Setting, Text
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.formats.tool_reader import ToolReader
+from cobalance.ingest.outline import Outline, outline_of
+
+_NEAR = 0.5  # share of a format's keys that a document has which comes near
+
+
+def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError:
+    """The error of a file that is of none of the known formats.
+
+    Parameters
+    ----------
+    shown_path : str
+        How the message names the file.
+    remedy : Text
+        What else helps.
+    """
+    choose: Text = ("Set ", Setting("input_format"))
+    outline = outline_of(path)
+    if not outline.root:
+        reason = f"is of none of the known formats ({', '.join(FORMATS)})"
+        return InputError(shown_path, None, reason, (*choose, *(remedy or (" to one of them.",))))
+
+    choose = ("Export it as COCO, or set ", Setting("input_format"))
+    if not outline.paths:
+        reason = "is JSON without keys, which no format has"
+    else:
+        reason = f"is JSON of none of the known formats; its keys are {outline}"
+        nearest = _nearest(outline)
+        if nearest is not None:
+            name, missing_keys = nearest
+            reason += f". The nearest is {name}, which has {' and '.join(missing_keys)} as well"
+    return InputError(shown_path, None, reason, (*choose, *(remedy or (" to its format.",))))
+
+
+def _nearest(outline: Outline) -> tuple[str, list[str]] | None:
+    """The format of which a document has most of the keys, and the keys that it lacks."""
+    best: tuple[float, str, list[str]] = (0.0, "", [])
+    for name, form in FORMATS.items():
+        if not isinstance(form.reader, ToolReader) or not form.reader.keys:
+            continue
+        keys = form.reader.keys
+        missing_keys = [_show(key) for key in keys if not outline.has(key)]
+        share = 1 - len(missing_keys) / len(keys)
+        if share > best[0]:
+            best = share, name, missing_keys
+
+    share, name, missing_keys = best
+    if share < _NEAR or not missing_keys:
+        return None
+    return name, missing_keys
+
+
+def _show(key: str) -> str:
+    return " or ".join(repr(part.removeprefix("/")) for part in key.split("|"))

@@ -1,0 +1,44 @@
+"""Files of no known format are refused by what they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import cobalance as cb
+
+
+def refusal(folder: Path, document: object) -> str:
+    file = folder / "labels.json"
+    file.write_text(json.dumps(document))
+    with pytest.raises(cb.CobalanceError) as error:
+        cb.read(file)
+    return str(error.value)
+
+
+def test_json_of_no_known_format_is_named_by_its_keys(tmp_path: Path) -> None:
+    message = refusal(tmp_path, {"project": {"id": 3}, "frames_of": {"a": {"b": {"c": 1}}}})
+    assert "is JSON of none of the known formats; its keys are frames_of, project" in message
+    assert "id_column" not in message
+
+
+def test_the_nearest_format_is_named_with_the_key_that_is_missing(tmp_path: Path) -> None:
+    message = refusal(tmp_path, {"shapes": [{"label": "cup"}], "imageHeight": 8})
+    assert "The nearest is labelme, which has 'imagePath' as well" in message
+
+
+def test_one_object_is_no_table_unless_it_names_an_image(tmp_path: Path) -> None:
+    assert "its keys are settings, version" in refusal(tmp_path, {"version": 1, "settings": "x, y"})
+
+    file = tmp_path / "row.json"
+    file.write_text('{"image": "a.jpg", "label": "cat"}')
+    assert cb.read(file).to_pandas()["class_name"].tolist() == ["cat"]
+
+
+def test_a_file_in_a_folder_of_images_is_refused_by_its_keys(tmp_path: Path) -> None:
+    for folder in ("cat", "dog"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "picture_of_it.jpg").write_bytes(b"")
+    (tmp_path / "notes.json").write_text('{"files": {"picture_of_it.jpg": {"note": "good"}}}')
+    with pytest.raises(cb.CobalanceError, match=r"notes\.json: is JSON of none .* keys are files"):
+        cb.read(tmp_path)
