@@ -71,7 +71,9 @@ def decode_xml(content: bytes) -> ElementTree.Element:
 
 
 def decode_yaml(text: str) -> Any:
-    """Decode a YAML document of plain values: no tag makes an object.
+    """Decode a YAML document of texts, lists and objects: no tag makes anything else of them.
+
+    Numbers and dates stay text, and so do ``no`` and ``on``, which YAML 1.1 takes for booleans.
 
     Raises
     ------
@@ -82,19 +84,19 @@ def decode_yaml(text: str) -> Any:
     Examples
     --------
     >>> decode_yaml("names: {0: cow, 1: sign}")
-    {'names': {0: 'cow', 1: 'sign'}}
+    {'names': {'0': 'cow', '1': 'sign'}}
     """
     if len(text) > MOST_YAML:
         raise ValueError(f"has more than {MOST_YAML:,} characters")
     try:
-        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
+        return yaml.load(text, _Loader)  # noqa: S506 (a loader of texts)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except yaml.YAMLError as error:
         raise ValueError(f"is not YAML ({error})") from None
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+class _Loader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no types
     def compose_node(self, parent: Any, index: Any) -> Any:
         is_alias = self.check_event(yaml.AliasEvent)
         node = super().compose_node(parent, index)

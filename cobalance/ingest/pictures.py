@@ -3,15 +3,25 @@
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from cobalance.base import group_pairs
+from cobalance.base import InputError, MissingExtraError, group_pairs
 from cobalance.ingest.names import split_of_path, upwards
-from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
+from cobalance.ingest.trees import FileTree
+from cobalance.vision.images import (
+    IMAGE_ENDINGS,
+    MAX_BYTES,
+    VIDEO_ENDINGS,
+    ImageFileError,
+    is_turned,
+    read_header,
+)
 
 ENDINGS = (*IMAGE_ENDINGS, *VIDEO_ENDINGS)
+_HEADER_BYTES = 1 << 16
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _PLAIN_FOLDERS = {"data", "image", "images", "img", "imgs", "jpegimages", "photos", "pictures"}
 # Pictures in such folders are drawn of annotations, or of other pictures.
@@ -192,6 +202,22 @@ def pictures_beside(
             taken.add(whole)
             pictures.append(path)
     return pictures
+
+
+def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
+    """Width and height of a picture of a tree, as it is shown; None if it does not say them."""
+    # Some formats say how large they are at their end.
+    for most in (_HEADER_BYTES, MAX_BYTES):
+        with suppress(ImageFileError, MissingExtraError, InputError):
+            with tree.open(name, anywhere=True) as file:
+                content = file.read(most)
+
+            header = read_header(content)
+            stored = header.width_px, header.height_px
+            if is_turned(content):
+                return stored[::-1]
+            return stored
+    return None
 
 
 def _plain(name: str) -> str:

@@ -29,7 +29,7 @@ class _Video(NamedTuple):
     first: int
     step: int
     n_frames: int
-    sides: list[str | None]
+    size: tuple[str | None, str | None]
 
 
 def _records(file: str, read: Read) -> Records:
@@ -60,7 +60,7 @@ def _videos(meta: Element) -> dict[str, _Video]:
     for task in tasks or [meta]:
         about = task if tasks else next(iter(meta.findall("task") + meta.findall("job")), meta)
         name = task.findtext(".//source") or about.findtext("name") or "video"
-        sides = [task.findtext(f".//original_size/{side}") for side in ("width", "height")]
+        width, height = (task.findtext(f".//original_size/{side}") for side in ("width", "height"))
 
         # Every fifth frame has the filter "step=5".
         step = int((about.findtext("frame_filter") or "").rpartition("=")[2] or 1)
@@ -69,7 +69,7 @@ def _videos(meta: Element) -> dict[str, _Video]:
         # Frames of two tasks are never one image, whatever these are called.
         if any(name == other.name for other in videos.values()):
             name = f"{name} ({key})"
-        videos[key] = _Video(name, first, step, n_frames, sides)
+        videos[key] = _Video(name, first, step, n_frames, (width, height))
     return videos
 
 
@@ -98,7 +98,7 @@ def _image(image: Element) -> Picture:
 
 def _frame(video: _Video, number: int, shapes: _Shapes) -> Picture:
     """A frame, which CVAT may export as a picture of its number."""
-    picture = Picture(f"{video.name}/frame_{number:06}.PNG", *video.sides, {VIDEO: video.name})
+    picture = Picture(f"{video.name}/frame_{number:06}.PNG", *video.size, {VIDEO: video.name})
     picture.frame = f"{video.name}#frame={number}"
     for label, shape in shapes:
         picture.add(label, _place(shape), _attributes(shape))
@@ -136,8 +136,9 @@ def _place(shape: Element) -> dict[str, Any]:
             points = [(float(x), float(y)) for x, y in pairs]
             return place_of(points, is_area=shape.tag == "polygon")
         case "cuboid":
-            corners = [(f"x{side}", f"y{side}") for side in _CORNERS]
-            return place_of([tuple(numbers(*corner)) for corner in corners], is_area=False)
+            across = numbers(*(f"x{corner}" for corner in _CORNERS))
+            down = numbers(*(f"y{corner}" for corner in _CORNERS))
+            return place_of(list(zip(across, down, strict=True)), is_area=False)
         case "skeleton":
             return _place_of_joints(shape)
     return {}

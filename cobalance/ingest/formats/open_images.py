@@ -16,11 +16,10 @@ import pyarrow.csv
 from cobalance.base import ANNOTATION, Annotations, BoolArray, FloatArray, Progress, track
 from cobalance.ingest import frames
 from cobalance.ingest.concepts import labels_of_objects
-from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, rename_some, unreadable
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.pictures import NamedPicture, PictureMatcher
+from cobalance.ingest.pictures import NamedPicture, PictureMatcher, picture_size
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree, open_tree

@@ -154,7 +154,8 @@ class ToolReader(TreeReader):
         """Add the images of an annotation file, and return their pictures."""
         # A version of nuImages, such as v1.0-train, names the split.
         version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]
-        file_split = split_of_file(file) or split_named(version)
+        file_split = split_of_file(file) if place else split_named(_stem(file))
+        file_split = file_split or split_named(version)
 
         records = self.records(file, read)
         pictures: list[NamedPicture] = []

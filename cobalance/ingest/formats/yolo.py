@@ -3,10 +3,9 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,7 +13,6 @@ from cobalance.base import (
     MOST_YAML,
     Annotations,
     InputError,
-    MissingExtraError,
     Progress,
     clean_name,
     decode_yaml,
@@ -22,29 +20,107 @@ from cobalance.base import (
     track,
 )
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.names import number_items, split_of_path
+from cobalance.ingest.names import number_items, split_named, split_of_path, upwards
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.pictures import picture_size
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, ImageFileError, is_turned, read_header
+from cobalance.vision.images import IMAGE_ENDINGS
 
 _SPLITS = ("train", "val", "test")
 _LISTS = {"train.txt": "train", "val.txt": "val", "valid.txt": "val", "test.txt": "test"}
 _LOOKED_AT = 100  # images, for labels
-_HEADER_BYTES = 1 << 16
-_FOLDER_OF_IMAGES = re.compile(r"(?:(?<=/)|^)images(?=/)(?!.*/images/)")
+_FOLDER_OF_IMAGES = re.compile(r"(?i)(?:(?<=/)|^)(?:jpeg)?images(?=/)(?!.*/(?:jpeg)?images/)")
+_FOLDER_OF_LABELS = re.compile(r"(?:(?<=/)|^)(?:labels|obj_\w+_data)(?=/)(?!.*/labels/)")
+_LABELS = re.compile(r"(?:(?<=/)|^)labels(?=/)(?!.*/labels/)")
+_LABEL_FOLDERS = ("labels", "Labels", "annotations", "Annotations")
+_LINE = re.compile(r"\d+(?:\s+(?:0?\.\d+|[01](?:\.\d*)?)(?:[eE]-\d+)?){4,}\s*")
+_OTHERS = (".xml", ".json", ".jsonl", ".csv", ".tsv", ".parquet")  # what may name the same pictures
+_NOTHING = {"", "~", "null", "none"}  # as YAML says that there is no such split
 _LEAST, _MOST = -0.01, 1.01  # rounding leads a little out of the image
 
 
 @dataclass(frozen=True)
 class _Description:
-    """Content of ``data.yaml``: category names, images by split, points of a pose."""
+    """Content of ``data.yaml``: category names, their number, images by split, points of a pose.
 
+    Without any `names`, categories are called by their numbers.
+    """
+
+    file: str
     names: Mapping[int, str]
     images: Mapping[str, Sequence[str]]
     root: str
     has_pose: bool
+    n_names: str
+
+
+class _Places:
+    """Paths that ``data.yaml`` and its lists name, in a folder or archive.
+
+    Some tools begin them with ``./`` or ``../``, others with folders of their own machine.
+    """
+
+    def __init__(self, tree: FileTree, root: str) -> None:
+        self.tree, self.root = tree, root
+        self.files = set(tree.names)
+        self.folders = {""}
+        for folder in {posixpath.dirname(name) for name in tree.names} - {""}:
+            self.folders.update(upwards(folder))
+
+    def whole(self, path: str) -> str:
+        """A path within the root, as it is written."""
+        return self._join(self._parts(path))
+
+    def locate(self, path: str) -> str | None:
+        """A folder or file that is there, without folders before it if need be; or None.
+
+        A folder that is called as a split is never left out.
+        """
+        parts = self._parts(path)
+        for start in range(len(parts) + 1):
+            place = self._join(parts[start:])
+            if (start == 0 or start < len(parts)) and self._is_there(place):
+                return place
+            if start < len(parts) and split_named(parts[start]):
+                return None
+        return None
+
+    def same_split(self, path: str) -> str | None:
+        """The one folder of images by another name of its split, such as val for valid."""
+        kind = self._kind(self._parts(path)[-2:])
+        alike = [
+            folder
+            for folder in self.folders
+            if self._kind(folder.split("/")[-len(kind) :]) == kind
+            and self.tree.below(folder, *IMAGE_ENDINGS)
+        ]
+        return alike[0] if len(alike) == 1 else None
+
+    def label(self, image: str) -> str | None:
+        """Path of the label of an image, which an image of nothing lacks."""
+        return next(filter(self.files.__contains__, _labels_of(image)), None)
+
+    def _is_there(self, place: str) -> bool:
+        if place in self.files or place in self.folders or self.label(place) is not None:
+            return True
+        return _labels_folder(place) in self.folders
+
+    def _join(self, parts: Sequence[str]) -> str:
+        joined = posixpath.normpath(posixpath.join(self.root, *parts))
+        if joined == ".":
+            return ""
+        return joined
+
+    @staticmethod
+    def _parts(path: str) -> list[str]:
+        parts = PurePosixPath(path.replace("\\", "/")).parts
+        return [part for part in parts if part not in ("..", "/")]
+
+    @staticmethod
+    def _kind(parts: Sequence[str]) -> list[str]:
+        return [split_named(part) or part.lower() for part in parts]
 
 
 class Yolo(TreeReader):
@@ -57,44 +133,77 @@ class Yolo(TreeReader):
     description = "YOLO: a folder or archive with data.yaml and a text file of boxes for each image"
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether a YAML file, or a list beside labels, names categories or images of splits."""
-        return any(map(_is_begun, _documents(tree)))
+        """Whether a file names categories or images of splits, or pictures have bare labels."""
+        return any(map(_is_begun, _documents(tree))) or _is_unnamed(tree)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
         problems = Problems(str(tree.path), options)
         description = _read_description(tree, problems)
-        files = set(tree.names)
+        places = _Places(tree, description.root)
+        notes = list[str]()
         images: dict[str, str | None] = {}
         n_shared: Counter[tuple[str | None, str | None]] = Counter()
-        for listed_split, name in dict.fromkeys(_images(tree, description, files, problems)):
+        for listed_split, name in dict.fromkeys(_images(places, description, problems, notes)):
             split = listed_split or split_of_path(name)
             first = images.setdefault(name, split)
             if split != first:
                 n_shared[split, first] += 1
 
         collector = Collector(problems, options)
+        labels = set[str]()
         n_without_size = 0
         for _, (name, split) in track(progress, "read", list(images.items()), 256):
-            size = picture_size(tree, name) if name in files else None
+            size = picture_size(tree, name) if name in places.files else None
             width, height = size or (None, None)
             id_ = posixpath.relpath(name, description.root or ".")
             image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
-            label = _label_of(name)
-            # An image of nothing has no label.
-            if label in files:
+            label = places.label(name)
+            if label is not None:
+                labels.add(label)
                 n_without_size += size is None
                 for place, mention in _mentions(tree, label, description, size, problems):
                     collector.mention(image, place=place, **mention)
 
-        notes = [
-            f"{tree.path}: {first} and {split} share {inflect(n, 'images')}, counted as {first}"
-            for (split, first), n in n_shared.items()
-        ]
+        for (split, first), n in n_shared.items():
+            notes.append(f"{first} and {split} share {inflect(n, 'images')}, counted as {first}")
         if n_without_size:
-            reason = f"boxes of {n_without_size:,} images left out, as their sizes are unknown"
-            notes.append(f"{tree.path}: {reason}")
-        return collector.annotations(progress, notes)
+            notes.append(f"boxes of {n_without_size:,} images left out, as their sizes are unknown")
+        if places.files.isdisjoint(images):
+            notes.append("no picture is here: put them into images/, beside labels/")
+        notes += _left_out(places, images, labels)
+        n_names = len(description.names)
+        if not n_names:
+            notes.append("no file names the categories: put classes.txt, a name a line, beside")
+        elif description.n_names != str(n_names):
+            notes.append(f"{description.file} has {n_names} names, and nc is {description.n_names}")
+        return collector.annotations(progress, [f"{tree.path}: {note}" for note in notes])
+
+
+def _left_out(places: _Places, images: Collection[str], labels: Collection[str]) -> list[str]:
+    """Notes of labels without pictures, and of pictures with labels, that no split has."""
+    unlisted = [
+        image
+        for image in places.tree.below("", *IMAGE_ENDINGS)
+        if image not in images and places.label(image) is not None
+    ]
+    notes = list[str]()
+    if unlisted:
+        number = inflect(len(unlisted), "pictures with labels")
+        notes.append(f"{number} left out, as no split has them, such as {unlisted[0]}")
+
+    with_pictures = {*labels, *filter(None, map(places.label, unlisted))}
+    alone = [
+        name
+        for name in places.tree.below("", ".txt")
+        if _FOLDER_OF_LABELS.search(name)
+        and name not in with_pictures
+        and posixpath.basename(name) not in ("classes.txt", "README.txt")
+    ]
+    if alone:
+        number = inflect(len(alone), "files of labels")
+        notes.append(f"{number} left out, as they have no picture, such as {alone[0]}")
+    return notes
 
 
 def _mentions(
@@ -151,7 +260,10 @@ def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
     """Darknet's ``obj.names``, or ``classes.txt``, with the lists of splits beside it."""
     files = set(tree.names)
     images = tree.below("", *IMAGE_ENDINGS)[:_LOOKED_AT]
-    if files.isdisjoint(map(_label_of, images)):
+    # Label Studio exports labels without pictures.
+    has_labels_alone = not images and _has_bare_labels(tree)
+    has_labels = not files.isdisjoint(chain.from_iterable(map(_labels_of, images)))
+    if not has_labels and not has_labels_alone:
         return
     for name in tree.below("", ".names", "classes.txt"):
         folder = PurePosixPath(name).parent
@@ -160,9 +272,31 @@ def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
         yield name, {"names": names, "nc": len(names), **lists}
 
 
-def _label_of(image: str) -> str:
-    """Path of the label of an image."""
-    return str(PurePosixPath(_FOLDER_OF_IMAGES.sub("labels", image)).with_suffix(".txt"))
+def _is_unnamed(tree: FileTree) -> bool:
+    """Whether there are labels of YOLO, and nothing else may say what the pictures show."""
+    return not tree.below("", *_OTHERS) and _has_bare_labels(tree)
+
+
+def _has_bare_labels(tree: FileTree) -> bool:
+    """Whether the first pictures, or files in folders of labels, have lines of YOLO."""
+    files = set(tree.names)
+    images = tree.below("", *IMAGE_ENDINGS)
+    named = chain.from_iterable(map(_labels_of, images[:_LOOKED_AT]))
+    labels = [name for name in named if name in files]
+    if not images:
+        labels = list(filter(_FOLDER_OF_LABELS.search, tree.below("", ".txt")))
+
+    lines = (next(tree.lines(label), "") for label in labels[:_LOOKED_AT])
+    first_lines = list(filter(str.strip, lines))
+    return bool(first_lines) and all(map(_LINE.fullmatch, first_lines))
+
+
+def _labels_of(image: str) -> Iterator[str]:
+    """Paths that the label of an image may have, the usual one first."""
+    stem = str(PurePosixPath(image).with_suffix(".txt"))
+    for folder in _LABEL_FOLDERS:
+        yield _FOLDER_OF_IMAGES.sub(folder, stem)
+    yield stem
 
 
 def _is_begun(named_document: tuple[str, Any]) -> bool:
@@ -183,6 +317,8 @@ def _is_description(document: object) -> bool:
 def _read_description(tree: FileTree, problems: Problems) -> _Description:
     descriptions = filter(lambda named: _is_description(named[1]), _documents(tree))
     file, document = next(descriptions, ("", None))
+    if document is None and not any(map(_is_begun, _documents(tree))) and _is_unnamed(tree):
+        document = {"names": []}
     if document is None:
         raise problems.fatal(
             "has no data.yaml that names categories and images",
@@ -205,74 +341,69 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
     for split in _SPLITS:
         if split in document:
             entries = document[split] if isinstance(document[split], list) else [document[split]]
-            images[split] = [entry for entry in entries if isinstance(entry, str) and entry]
-    return _Description(
-        by_number, images or {"": ["."]}, root, has_pose=bool(document.get("kpt_shape"))
-    )
+            paths = filter(lambda entry: isinstance(entry, str), entries)
+            images[split] = [path for path in paths if path.lower() not in _NOTHING]
+    has_pose = bool(document.get("kpt_shape"))
+    n_names = str(document.get("nc") or len(by_number))
+    return _Description(file, by_number, images or {"": ["."]}, root, has_pose, n_names)
 
 
 def _images(
-    tree: FileTree, description: _Description, files: set[str], problems: Problems
+    places: _Places, description: _Description, problems: Problems, notes: list[str]
 ) -> Iterator[tuple[str, str]]:
-    """Split and path of each image, from folders or lists, else of each label."""
+    """Split and path of each image, from folders or lists, else of each label; adds notes."""
+    n_places = 0
     for split, entries in description.images.items():
         for entry in entries:
-            place = _within(description.root, entry)
-            names: Iterable[str]
-            if entry.endswith(".txt") and place in files:
-                names = _listed_images(tree, place, description.root, files, problems)
-            else:
-                labels = tree.below(_labels_folder(place), ".txt") if place else []
-                names = tree.below(place, *IMAGE_ENDINGS)
-                names = names or [_image_of(label, place) for label in labels]
-            for name in names:
+            place = places.locate(entry)
+            if place is None:
+                place = places.same_split(entry)
+                instead = f"read {place} in its place" if place else "no image is from there"
+                notes.append(f"{entry} ({split} in {description.file}) is not here: {instead}")
+            if place is None:
+                continue
+
+            n_places += 1
+            for name in _images_of(places, place, problems):
                 yield split, name
 
+    if not n_places and notes:
+        raise problems.fatal(
+            "; ".join(notes), "Correct the paths, or put the images there.", description.file
+        )
 
-def _listed_images(
-    tree: FileTree, list_name: str, root: str, files: set[str], problems: Problems
-) -> Iterator[str]:
-    """Paths of the images of a list, with or without the first folder of each line."""
-    for number, line in enumerate(map(str.strip, tree.lines(list_name)), start=1):
+
+def _images_of(places: _Places, place: str, problems: Problems) -> Iterable[str]:
+    """Paths of the images of a list or a folder, else of those that its labels are of."""
+    if place.endswith(".txt") and place in places.files:
+        return _listed_images(places, place, problems)
+    if place in places.files:
+        return [place]
+
+    pictures = places.tree.below(place, *IMAGE_ENDINGS)
+    if pictures:
+        return pictures
+    labels = places.tree.below(_labels_folder(place) if place else "", ".txt")
+    if not place:
+        labels = list(filter(_FOLDER_OF_LABELS.search, labels))
+    return map(_image_of, labels)
+
+
+def _listed_images(places: _Places, list_name: str, problems: Problems) -> Iterator[str]:
+    """Paths of the images of a list, without folders of another machine before them."""
+    for number, line in enumerate(map(str.strip, places.tree.lines(list_name)), start=1):
         problems.within("rows", number, list_name, "lines")
         if line:
-            whole, inner = _within(root, line), _within(root, line.partition("/")[2])
-            yield inner if inner in files and whole not in files else whole
-
-
-def _within(root: str, path: str) -> str:
-    """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
-    parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
-    joined = posixpath.normpath(posixpath.join(root, *parts))
-    if joined == ".":
-        return ""
-    return joined
+            yield places.locate(line) or places.whole(line)
 
 
 def _labels_folder(images: str) -> str:
     return _FOLDER_OF_IMAGES.sub("labels", f"{images}/").rstrip("/")
 
 
-def _image_of(label: str, images: str) -> str:
+def _image_of(label: str) -> str:
     """Path of an image that only its label tells of."""
-    inner = PurePosixPath(label).relative_to(_labels_folder(images)).with_suffix(".jpg")
-    return f"{images}/{inner}"
-
-
-def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
-    """Width and height of a picture of a tree, as it is shown; None if it does not say them."""
-    # Some formats say how large they are at their end.
-    for most in (_HEADER_BYTES, MAX_BYTES):
-        with suppress(ImageFileError, MissingExtraError, InputError):
-            with tree.open(name, anywhere=True) as file:
-                content = file.read(most)
-
-            header = read_header(content)
-            stored = header.width_px, header.height_px
-            if is_turned(content):
-                return stored[::-1]
-            return stored
-    return None
+    return str(PurePosixPath(_LABELS.sub("images", label)).with_suffix(".jpg"))
 
 
 def _parse_line(
@@ -289,7 +420,7 @@ def _parse_line(
         number, values = int(float(fields[0])), list(map(float, fields[1:]))
     except (ValueError, OverflowError):
         raise ValueError(f"{line[:80]!r} has a field that is no number") from None
-    if number not in description.names:
+    if description.names and number not in description.names:
         raise ValueError(f"the category {number} is not in names")
 
     # Behind the box of a pose are its points, behind others a score.
@@ -302,7 +433,7 @@ def _parse_line(
     if not all(_LEAST <= value <= _MOST for value in sides):
         raise ValueError(f"{line[:80]!r} leads out of the image: sides are from 0 to 1")
 
-    mention: dict[str, Any] = {"concept": description.names[number]}
+    mention: dict[str, Any] = {"concept": description.names.get(number, f"class {number}")}
     if len(values) == 5:
         mention["score"] = values[4]
     if size is None:
