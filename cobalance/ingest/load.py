@@ -28,6 +28,7 @@ from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.frames import drop_zeros
 from cobalance.ingest.joins import with_joins
+from cobalance.ingest.masks.pairs import masks_in
 from cobalance.ingest.names import Coded, categorical, put_before, rename_some
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import find_parts, read_parts
@@ -78,16 +79,19 @@ def read_annotations(
     reader = FORMATS[name].reader
     _check_uses(reader, name, options)
 
-    if isinstance(reader, TreeReader) or not is_tree(path):
+    in_folders = "folders" in reader.uses
+    if is_tree(path):
+        with open_tree(path) as tree:
+            if isinstance(reader, TreeReader):
+                annotations = reader.read_tree(tree, options, progress)
+            else:
+                annotations = read_parts(tree, name, options, progress)
+                in_folders = "table" in reader.uses
+            annotations = _note_masks(annotations, tree)
+    else:
         if input_format is not None and not isinstance(reader, TreeReader):
             read_head(path)
-        annotations, in_folders = reader.read(path, options, progress), "folders" in reader.uses
-    else:
-        with open_tree(path) as tree:
-            annotations, in_folders = (
-                read_parts(tree, name, options, progress),
-                "table" in reader.uses,
-            )
+        annotations = reader.read(path, options, progress)
     return _finish(annotations, options, str(path), progress, in_folders=in_folders)
 
 
@@ -122,6 +126,16 @@ def read_frame(
 
     annotations = read_table(load_frame(frame, Problems(name, options)), options, progress)
     return _finish(annotations, options, name, progress)
+
+
+def _note_masks(annotations: Annotations, tree: FileTree) -> Annotations:
+    """Say which pictures beside the images are masks, where the reader has no use for them."""
+    masks = masks_in(tree)
+    note = masks.note(tree.path)
+    says_so = any(" are masks or the like" in other for other in annotations.notes)
+    if not masks.drawn or says_so or not masks.drawn.isdisjoint(annotations.images["uri"]):
+        return annotations
+    return replace(annotations, notes=(*annotations.notes, note))
 
 
 def _finish(

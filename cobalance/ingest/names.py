@@ -28,6 +28,8 @@ LONGEST = 1_000  # characters; the graph indexes names, and index keys have a li
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val",
            "validation": "val", "dev": "val", "test": "test", "testing": "test",
            "eval": "test"}  # fmt: skip
+_UNLABELLED = {"pred": "pred", "predict": "pred"}
+"""Beside cars_train and cars_test, what is to be predicted."""
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
 
 
@@ -168,11 +170,29 @@ def split_named(name: str) -> str | None:
     return _SPLITS.get(re.sub(r"[-_\d]+$", "", name.lower()))
 
 
+def split_in_name(name: str) -> tuple[str | None, str]:
+    """Split that a word of a folder's name says, and the other words; None for none or several.
+
+    Examples
+    --------
+    >>> split_in_name("cars_train"), split_in_name("WIDER_val"), split_in_name("val_images2017")
+    (('train', 'cars'), ('val', 'wider'), ('val', 'images2017'))
+    >>> split_in_name("cars")
+    (None, 'cars')
+    """
+    words = list(filter(None, re.split(r"[-_. ]+", name.lower())))
+    named = {word: split_named(word) or _UNLABELLED.get(word) for word in words}
+    splits = {split for split in named.values() if split is not None}
+    rest = " ".join(word for word in words if named[word] is None)
+    return (splits.pop() if len(splits) == 1 else None), rest
+
+
 def split_folders(folders: Iterable[str]) -> set[str]:
     """Folders that are called as splits are, and are no classes beside others.
 
     Such a folder is a class beside at least as many others as there are splits, if these have
-    images in themselves where it has some, or all have them below.
+    images in themselves where it has some, or all have them below. Folders of a level whose names
+    differ in words for splits alone are splits, too.
 
     Examples
     --------
@@ -180,6 +200,8 @@ def split_folders(folders: Iterable[str]) -> set[str]:
     True
     >>> split_folders(["bus", "car", "train"])
     set()
+    >>> split_folders(["cars_test", "cars_train"]) == {"cars_test", "cars_train"}
+    True
     """
     with_images = set(folders)
     siblings = group_pairs(
@@ -196,14 +218,42 @@ def split_folders(folders: Iterable[str]) -> set[str]:
             least = max(len(splits) + (len(splits) > 1), 1 if has_images else 2)
             if alike < least:
                 split_paths.add(split)
+        split_paths |= _prefixed_splits(paths)
+
+    # Kaggle packs a folder into one of its own name: seg_train/seg_train.
+    for path in sorted(path for paths in siblings.values() for path in set(paths)):
+        folder, _, name = path.rpartition("/")
+        is_repeated = folder in split_paths and posixpath.basename(folder) == name
+        if is_repeated and split_named(name) is None:
+            split_paths.add(path)
     return split_paths
+
+
+def _prefixed_splits(paths: Iterable[str]) -> set[str]:
+    """Folders of a level whose names differ in words for splits alone, if there are several."""
+    by_rest: dict[str, dict[str, str]] = {}
+    for path in paths:
+        split, rest = split_in_name(posixpath.basename(path))
+        if split is not None and rest:
+            by_rest.setdefault(rest, {})[path] = split
+
+    splits = set[str]()
+    for split_of in by_rest.values():
+        if len({*split_of.values()}) > 1:
+            splits.update(split_of)
+    return splits
+
+
+def split_of_folder(name: str) -> str | None:
+    """Split that a folder, which is one of a split, is called by, or has a word for."""
+    return split_named(name) or split_in_name(name)[0]
 
 
 def split_within(folder: str, splits: Collection[str]) -> str | None:
     """Split of the outermost of a folder and those above it that is one of some `splits`."""
     for path in reversed(upwards(folder)):
         if path in splits:
-            return split_named(posixpath.basename(path))
+            return split_of_folder(posixpath.basename(path))
     return None
 
 

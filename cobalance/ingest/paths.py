@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -14,6 +14,7 @@ from cobalance.base import Annotations, Metadata, OptionError, Setting, clean_na
 from cobalance.ingest.fields import has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT, take_cells
 from cobalance.ingest.names import (
+    NameColumn,
     categorical,
     class_parts,
     encode_names,
@@ -147,10 +148,14 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
         return annotations
     folders = [path.rpartition("/")[0] for path in _paths(annotations).to_pylist()]
     images = Counter(folders)
-    splits = split_folders(images)
-    parts = {folder: class_parts(folder, splits) for folder in images}
+    parts = _class_parts(images)
+    nested = _nested_classes(parts)
+    if nested is not None:
+        column = encode_names(pa.array(list(map(nested.get, folders)), TEXT))
+        return _with_nested(annotations, column, file, taken=taken)
+
     levels = list(zip_longest(*parts.values()))
-    depths = [n for n, level in enumerate(levels) if _are_classes(level, images.values())]
+    depths = _class_depths(parts, images)
     if not depths:
         return annotations
 
@@ -173,6 +178,70 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
         else:
             notes.append(_note("above the classes are", names, {depth: "group", lowest: "class"}))
     return replace(annotations, notes=(*annotations.notes, *put_before(file, notes)))
+
+
+def are_classes(folders: Iterable[str]) -> bool:
+    """Whether one level of the folders of images, one for each image, has names of classes."""
+    images = Counter(folders)
+    parts = _class_parts(images)
+    return _nested_classes(parts) is not None or bool(_class_depths(parts, images))
+
+
+def _class_parts(folders: Collection[str]) -> dict[str, list[str | None]]:
+    """Names of each folder and those above it, without splits."""
+    splits = split_folders(folders)
+    return {folder: class_parts(folder, splits) for folder in folders}
+
+
+def _class_depths(
+    parts: Mapping[str, Sequence[str | None]], images: Mapping[str, int]
+) -> list[int]:
+    """Levels with names of classes, from the lowest on."""
+    levels = zip_longest(*parts.values())
+    return [n for n, level in enumerate(levels) if _are_classes(level, images.values())]
+
+
+def _nested_classes(parts: Mapping[str, Sequence[str | None]]) -> dict[str, str] | None:
+    """Classes of one and of two levels, such as abbey and church/outdoor; None for others.
+
+    What lies in both levels under one name is of that class wherever it is, and what has images
+    beside further folders is no level of classes.
+    """
+    paths = {folder: [*filter(None, reversed(names))] for folder, names in parts.items()}
+    paths = {folder: names for folder, names in paths.items() if names}
+    while paths and all(len(names) > 1 for names in paths.values()):
+        is_constant = len({names[0] for names in paths.values()}) == 1
+        # SUN397 and Places365 have a folder for each first letter.
+        are_letters = all(names[0] == names[1][0].lower() for names in paths.values())
+        if not (is_constant or are_letters):
+            return None
+        paths = {folder: names[1:] for folder, names in paths.items()}
+
+    if {*map(len, paths.values())} != {1, 2}:
+        return None
+    single = {names[0] for names in paths.values() if len(names) == 1}
+    deep = {name for names in paths.values() if len(names) == 2 for name in names}
+    is_numbered = not all(re.search("[A-Za-z]{2}", name) for name in single | deep)
+    if single & deep or is_numbered or len(single) < 2:
+        return None
+    return {folder: "/".join(names) for folder, names in paths.items()}
+
+
+def _with_nested(
+    annotations: Annotations, column: NameColumn, file: str, *, taken: bool
+) -> Annotations:
+    """Take classes of one or two levels, or note them."""
+    words = "classes may be"
+    if taken:
+        annotations = with_class(annotations, column, "images without a class")
+        words = "classes are"
+    deep = sorted((name for name in column.names if "/" in name), key=str)
+    shown = shorten_list(deep, _SHOWN)
+    note = (
+        f"{words} folders of one or two levels, such as {shown}: for the lowest alone the path "
+        'pattern is "{class}/*"'
+    )
+    return replace(annotations, notes=(*annotations.notes, f"{file}: {note}"))
 
 
 def _are_classes(level: Sequence[str | None], images: Iterable[int]) -> bool:

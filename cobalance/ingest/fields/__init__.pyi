@@ -9,6 +9,7 @@ from .choices import (
     field_names as field_names,
 )
 from .code_files import with_code_files as with_code_files
+from .colour_files import parse_codes as parse_codes
 from .concepts import bin_edges as bin_edges, read_column as read_column
 from .report import (
     describe_fields as describe_fields,

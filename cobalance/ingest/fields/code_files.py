@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cobalance.base import InputError, OptionError, Setting, decode_json
+from cobalance.ingest.fields.colour_files import read_colour_names
 from cobalance.ingest.names import number_items
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import read_text
@@ -44,19 +45,29 @@ def read_code_names(path: Path) -> dict[str, str]:
 
     A line has a code and its name, a name and its code, or a name alone, numbered from 0; a table
     may have a header, and a count and a header may stand before names that are numbered from 1.
-    JSON is an object of names or of codes, or a list of names.
+    JSON is an object of names or of codes, or a list of names. Names of colours have a code such
+    as ``128,64,0``.
 
     Raises
     ------
     InputError
         It cannot be read.
     """
-    text = read_text(path, "names of codes")
+    return parse_code_names(read_text(path, "names of codes"), str(path))
+
+
+def parse_code_names(text: str, file: str) -> dict[str, str]:
+    """Read the names of codes in a text, as `read_code_names` does; `file` is for messages."""
+    colours = read_colour_names(text)
+    if colours is not None:
+        return colours
     lines = list(filter(None, map(str.strip, text.splitlines())))
+    if not lines:
+        return {}
 
     pairs: Iterable[Any]
     if text.lstrip()[:1] in ("{", "["):
-        pairs = _json_pairs(text, path)
+        pairs = _json_pairs(text, file)
     elif lines[0] == str(len(lines) - 2):
         # A count and a header, as in lists of DeepFashion, whose names are followed by a type.
         names = [line.rsplit(maxsplit=1)[0] for line in lines[2:]]
@@ -73,13 +84,13 @@ def read_code_names(path: Path) -> dict[str, str]:
     return {str(code): str(name) for code, name in pairs}
 
 
-def _json_pairs(text: str, path: Path) -> list[tuple[Any, Any]]:
+def _json_pairs(text: str, file: str) -> list[tuple[Any, Any]]:
     """Codes and names of an object, in either order, or of a list of names."""
     try:
         document = decode_json(text)
     except ValueError as error:
         raise InputError(
-            str(path),
+            file,
             None,
             f"is not JSON ({error})",
             'Write an object such as {"0": "land", "1": "water"}.',

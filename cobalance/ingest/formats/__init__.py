@@ -53,6 +53,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "open-images": "cobalance.ingest.formats.open_images",
         "hub-dataset": "cobalance.ingest.formats.hub_dataset",
         "webdataset": "cobalance.ingest.formats.webdataset",
+        "semantic-masks": "cobalance.ingest.formats.semantic_masks",
         "image-folder": "cobalance.ingest.formats.image_folder",
         "parquet": _TABLE,
         "croissant": _TABLE,

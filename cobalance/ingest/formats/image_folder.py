@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from cobalance.base import Annotations, Progress, track
 from cobalance.ingest.coco import is_coco
 from cobalance.ingest.collector import Collector
+from cobalance.ingest.masks.pairs import masks_in
 from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -28,29 +29,36 @@ _CELLS = re.compile(r"[\r\n\t,;<>|\"'/\\]+")
 class ImageFolder(TreeReader):
     """Reader of image folders: folders are classes, and one called as splits are gives the split.
 
-    Images have no concepts, until an annotator finds some.
+    Images have no concepts, until an annotator finds some. Masks and further bands are no images.
     """
 
     description = "Image folder: a folder for each class"
     uses = frozenset({"folders"})
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether there are images in folders without annotations."""
-        folders = set(map(posixpath.dirname, tree.below("", *IMAGE_ENDINGS)))
+        """Whether there are images in folders of classes or splits, without annotations."""
+        masks = masks_in(tree)
+        folders = set(map(posixpath.dirname, masks.images))
         splits = split_folders(folders)
         classes = {"/".join(filter(None, class_parts(folder, splits))) for folder in folders}
-        return len(classes - {""}) > 1 and not any(annotation_files(tree))
+        has_folders = len(classes - {""}) > 1 or len(splits) > 1
+        has_masks = bool(masks.images) and bool(masks.drawn)
+        return (has_folders or has_masks) and not any(annotation_files(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """List the images."""
         collector = Collector(Problems(str(tree.path), options), options)
-        names = tree.below("", *IMAGE_ENDINGS)
-        splits = split_folders(map(posixpath.dirname, names))
+        masks = masks_in(tree)
+        splits = split_folders(map(posixpath.dirname, masks.images))
 
-        for _, name in track(progress, "read", names, 1024):
+        for _, name in track(progress, "read", masks.images, 1024):
             split = split_within(posixpath.dirname(name), splits)
             collector.image(name, name, uri=name, split=split)
-        return collector.annotations(progress, [f"{tree.path}: no file names concepts"])
+
+        notes = [f"{tree.path}: no file names concepts"]
+        if masks.drawn:
+            notes.append(masks.note(tree.path))
+        return collector.annotations(progress, notes)
 
 
 def annotation_files(tree: FileTree) -> Iterator[str]:

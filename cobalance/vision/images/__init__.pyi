@@ -23,6 +23,11 @@ from .image_file import (
     ImageFile as ImageFile,
     ImageFileError as ImageFileError,
 )
+from .label_maps import (
+    label_regions as label_regions,
+    looks_drawn as looks_drawn,
+    read_label_map as read_label_map,
+)
 from .mask_images import mask_array as mask_array
 from .masks import (
     Polygons as Polygons,

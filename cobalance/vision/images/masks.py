@@ -29,6 +29,8 @@ MAX_POINTS = 10_000_000
 _POINTS_PER_PX = 5
 # A corner beyond this is a mistake.
 _FARTHEST_PX = 100_000
+# Groups of five bits in a compressed run: 34 bits and a sign.
+_MOST_GROUPS = 7
 # Merging outlines one by one would take quadratic time.
 _MERGED_AT_ONCE = 16
 
@@ -276,8 +278,7 @@ def _decompress(text: str) -> IntArray:
 
     starts = np.append(0, ends[:-1] + 1)
     position = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
-    # Seven groups hold 34 bits and a sign.
-    if position.max() > 6:
+    if position.max() >= _MOST_GROUPS:
         raise SegmentationError("A run of a mask is too long. Encode the mask again.")
     counts = np.add.reduceat((codes & 0x1F) << (5 * position), starts)
     # The highest bit of the last group is the sign.
@@ -288,6 +289,33 @@ def _decompress(text: str) -> IntArray:
     counts[2::2] = np.cumsum(counts[2::2])
     counts[1::2] = np.cumsum(counts[1::2])
     return counts
+
+
+def compress_runs(counts: IntArray) -> bytes:
+    """Compress run lengths as COCO does: groups of five bits, the sixth marks a continuation.
+
+    Examples
+    --------
+    >>> compress_runs(np.array([1, 2, 3]))
+    b'123'
+    """
+    # From the fourth count on, each is the difference to the last but one.
+    rest = counts.astype(np.int64)
+    rest[3:] -= counts[1:-2]
+    groups = np.zeros((len(rest), _MOST_GROUPS), dtype=np.uint8)
+    is_used = np.zeros(groups.shape, dtype=bool)
+    goes_on = np.ones(len(rest), dtype=bool)
+
+    for column in range(_MOST_GROUPS):
+        is_used[:, column] = goes_on
+        bits = rest & 0x1F
+        rest >>= 5
+        # The highest bit of the last group is the sign.
+        goes_on = goes_on & np.where((bits & 0x10) != 0, rest != -1, rest != 0)
+        groups[:, column] = bits + 48 + 0x20 * goes_on
+        if not goes_on.any():
+            break
+    return groups[is_used].tobytes()
 
 
 def _check_size(width_px: int, height_px: int) -> None:

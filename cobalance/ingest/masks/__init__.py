@@ -1,0 +1,1 @@
+"""Pictures that are drawn of other pictures: which they are, and what their values mean."""

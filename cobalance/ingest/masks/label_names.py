@@ -1,0 +1,145 @@
+"""Names of the values of masks: from options, a file beside the masks, or a published list."""
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from cobalance.base import InputError
+from cobalance.ingest.fields import code_files, parse_codes
+from cobalance.ingest.masks.pairs import Masks
+from cobalance.ingest.names import map_values
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.trees import FileTree
+
+COLUMN = "masks"
+"""What the option ``names`` calls the values of masks."""
+NOTHING = 255
+"""Value of pixels without a label."""
+_FILES = re.compile(
+    r"(class|label|color|colour|category|code)[-_ ]?(names?|maps?|dict(_seg)?|list|colou?rs?)"
+    r"?e?s?(_seg)?\.(txt|csv|json|names)"
+    r"|_classes\.csv|(label[-_]?colou?rs?|colou?r[-_]?map|palette|names|codes|id2label|id2name)"
+    r"\.(txt|csv|json|names)|objectinfo150\.(txt|csv)|dataset_meta\.json|config_v[\d.]+\.json"
+    r"|obj\.names|class_dict\w*\.csv",
+    re.IGNORECASE,
+)
+_MOST_BYTES = 1 << 20
+_NO_LABEL = re.compile(
+    r"(void|ignored?([ _-]?label)?|unlabell?ed|unlabell?ed[ _-]area|unknown|no[ _-]?label)",
+    re.IGNORECASE,
+)
+_VOC = ("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
+        "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa",
+        "train", "tvmonitor")  # fmt: skip
+_CITYSCAPES = (
+    "unlabeled", "ego vehicle", "rectification border", "out of roi", "static", "dynamic",
+    "ground", "road", "sidewalk", "parking", "rail track", "building", "wall", "fence",
+    "guard rail", "bridge", "tunnel", "pole", "polegroup", "traffic light", "traffic sign",
+    "vegetation", "terrain", "sky", "person", "rider", "car", "truck", "bus", "caravan",
+    "trailer", "train", "motorcycle", "bicycle",
+)  # fmt: skip
+_TRAINED = ("road", "sidewalk", "building", "wall", "fence", "pole", "traffic light",
+            "traffic sign", "vegetation", "terrain", "sky", "person", "rider", "car", "truck",
+            "bus", "train", "motorcycle", "bicycle")  # fmt: skip
+_OF_CITYSCAPES = (
+    (re.compile(r"labelids\.\w+$", re.IGNORECASE), _CITYSCAPES, "Cityscapes' label ids"),
+    # KITTI's masks have the same ids.
+    (re.compile(r"(^|/)training/semantic/\d{6}_1\d\.png$"), _CITYSCAPES, "Cityscapes' label ids"),
+    (re.compile(r"train_?ids\.\w+$", re.IGNORECASE), _TRAINED, "Cityscapes' train ids"),
+)
+_OF_VOC = re.compile("segmentation_?class", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """Names of values and of colours (0xRRGGBB); None for what is nothing.
+
+    `source` says where they are from.
+    """
+
+    by_value: Mapping[int, str | None]
+    by_colour: Mapping[int, str | None]
+    source: str
+
+
+def label_names(tree: FileTree, masks: Masks, options: ReadOptions) -> LabelNames | None:
+    """Names of the values of a tree's masks; None where nobody says them.
+
+    Raises
+    ------
+    InputError
+        A file of names cannot be used.
+    """
+    own = options.names.get(COLUMN)
+    if own is not None:
+        return _named(own, "names")
+    return _of_file(tree) or _published(masks)
+
+
+def _of_file(tree: FileTree) -> LabelNames | None:
+    """Names of the file that is nearest to the root, if there is one."""
+    files = [name for name in tree.names if _FILES.fullmatch(posixpath.basename(name))]
+    for name in sorted(files, key=lambda name: (name.count("/"), name)):
+        text = tree.read(name, _MOST_BYTES).removeprefix(b"\xef\xbb\xbf")
+        try:
+            content = text.decode("utf-8")
+            names = code_files.parse_code_names(content, f"{tree.path}/{name}")
+        except (UnicodeDecodeError, InputError):
+            continue
+
+        labels = _named(names, name)
+        if not (labels.by_value or labels.by_colour) and name.endswith((".txt", ".names")):
+            # Names of two words each, which might be codes and names.
+            lines = filter(None, map(str.strip, content.splitlines()))
+            labels = _named(dict(enumerate(lines)), name)
+        if labels.by_value or labels.by_colour:
+            return labels
+    return None
+
+
+def _named(names: Mapping[Any, str], source: str) -> LabelNames:
+    """Names of codes, without those that say that there is no label."""
+    by_value, by_colour = parse_codes(names)
+    return LabelNames(map_values(_thing, by_value), map_values(_thing, by_colour), source)
+
+
+def _thing(name: str) -> str | None:
+    if _NO_LABEL.fullmatch(name.strip()):
+        return None
+    return name
+
+
+def _published(masks: Masks) -> LabelNames | None:
+    """Names that all masks of VOC or Cityscapes have."""
+    paths = list(chain.from_iterable(masks.of_image.values()))
+    if not paths:
+        return None
+    for pattern, names, source in _OF_CITYSCAPES:
+        if all(map(pattern.search, paths)):
+            return _numbered(names, 0, source)
+    if all(map(_OF_VOC.search, paths)):
+        voc = _numbered(_VOC, 1, "Pascal VOC's classes")
+        colours = dict(zip(map(_voc_colour, voc.by_value), voc.by_value.values(), strict=True))
+        # VOC draws the edges of objects in this colour.
+        colours[0xE0E0C0] = None
+        return LabelNames(voc.by_value, colours, voc.source)
+    return None
+
+
+def _numbered(names: Sequence[str], first: int, source: str) -> LabelNames:
+    by_value = dict(enumerate(map(_thing, names), start=first))
+    return LabelNames(by_value, {}, source)
+
+
+def _voc_colour(value: int) -> int:
+    """Colour of a value in VOC's palette, whose bits are dealt to the channels in turn."""
+    red = green = blue = 0
+    for bit in range(7, -1, -1):
+        red |= (value & 1) << bit
+        green |= (value >> 1 & 1) << bit
+        blue |= (value >> 2 & 1) << bit
+        value >>= 3
+    return red << 16 | green << 8 | blue
