@@ -30,7 +30,7 @@ def unfold(part: Metadata, problems: Problems) -> Metadata:
     columns = dict(part.columns)
     for name, column in part.columns.items():
         codes, objects = _decode_objects(column)
-        if not objects:
+        if not objects or all(value.keys() == {"choices"} for value in objects):
             continue
 
         del columns[name]

@@ -24,6 +24,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "coco-panoptic": _PUBLISHED,
         "label-studio": _LABEL_STUDIO,
         "label-studio-min": _LABEL_STUDIO,
+        "label-studio-csv": "cobalance.ingest.formats.label_studio_csv",
         "labelbox": _TOOLS,
         "supervisely": _TOOLS,
         "labelme": _TOOLS,

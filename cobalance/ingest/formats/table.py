@@ -51,6 +51,7 @@ from cobalance.ingest.tables.values import name_values
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
 _OF_IMAGES = ("class", "split", "uri", "width", "height")
+_FEW = 0.05  # share of the images whose rows disagree on the class by mistake
 _EXPORTED = {"synthetic", "original_uri"}  # columns of the tables of an export
 
 
@@ -96,6 +97,10 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     if boxes is not None:
         table = boxes.others
     columns = _columns(table, options)
+    several_classes = _name_several_things(table, columns, options)
+    if several_classes:
+        guessed = [text for text in columns.guessed if not text.startswith("class = ")]
+        columns = ColumnMap(omit(columns.of, ["class"]), columns.indicators, tuple(guessed))
     progress("check", 0, table.n_rows)
     rows = table.rows()
     images, first, further = _images(table, columns, rows, options)
@@ -108,6 +113,8 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         notes.append(f"objects = {boxes.object} in {boxes.shown}")
         mentions.append(_objects(boxes, columns, numbers, rows, options))
         numbers = {}
+    if several_classes:
+        notes.append("images have rows of several labels, which are concepts")
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, label_notes = _labels(table, columns, images, rows, options, progress)
@@ -133,6 +140,32 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         skipped=problems.messages,
         notes=[f"{problems.file}: {guesses}", *label_notes] if guesses else label_notes,
     )
+
+
+def _name_several_things(table: Table, columns: ColumnMap, options: ReadOptions) -> bool:
+    """Whether a column called like classes names a thing a row, of several rows an image.
+
+    Where few images have rows of two classes, these are faults.
+    """
+    if {"id", "class"} - columns.of.keys() or "concepts" in columns.of or columns.indicators:
+        return False
+    if options.class_column or options.each_row:
+        return False
+
+    codes = []
+    for role in ("id", "class"):
+        cells = table.columns[columns.of[role]]
+        if cells.type != TEXT:
+            return False
+        encoded = cells.dictionary_encode().indices
+        codes.append(pc.fill_null(encoded, -1).to_numpy(zero_copy_only=False).astype(np.int64))
+    image, label = codes
+    if len(np.unique(image)) == table.n_rows:
+        return False
+
+    pairs = np.unique(image * (label.max() + 2) + label + 1)
+    n_labels = np.bincount(pairs // (label.max() + 2) + 1)
+    return bool((n_labels > 1).sum() > _FEW * (n_labels > 0).sum())
 
 
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:

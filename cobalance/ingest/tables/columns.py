@@ -9,8 +9,15 @@ from cobalance.base import Setting, clean_name, shorten_list, suggest_names
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import without
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.tables.guesses import USUAL_NAMES, normal_name, usual_column
+from cobalance.ingest.tables.guesses import (
+    USUAL_NAMES,
+    guess_kind,
+    id_by_values,
+    normal_name,
+    usual_column,
+)
 from cobalance.ingest.tables.loading import Table
+from cobalance.ingest.tables.values import encode_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +64,11 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
         if role in column_of or (role == "concepts" and indicators):
             continue
         column = usual_column(role, free)
+        if role == "id" and column is None:
+            column = id_by_values(without(free, column_of.values()), table.columns)
+        # A class is one name: a column of lists is of concepts, however it is called.
+        if role == "class" and column is not None and _holds_lists(column, table.columns[column]):
+            continue
         # An id may be the path of the picture, too; else a column has one role.
         if column is not None and (role == "uri" or column not in column_of.values()):
             column_of[role] = column
@@ -65,6 +77,13 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     if not indicators and options.by_name:
         indicators = tuple(without(table.concept_columns, column_of.values()))
     return ColumnMap(column_of, indicators, tuple(guessed))
+
+
+def _holds_lists(name: str, column: pa.Array) -> bool:
+    """Whether a column's cells are lists of names."""
+    if pa.types.is_nested(column.type):
+        return True
+    return column.type == TEXT and guess_kind(name, encode_values(column))[0] == "list"
 
 
 def text_column(table: Table, name: str, setting: Setting) -> pa.Array:

@@ -32,6 +32,8 @@ _NO_BOX = (None,) * 4
 _AT_ONCE = 1 << 20
 # An object or a list of objects in JSON begins so.
 _OBJECTS = r"^(\[[\[ \n]*)?\{"
+# Lists of texts or objects, objects of lists, and tuples and sets.
+_LISTED = r"""^(\[\s*["'\]{]|[({]\s*["']|set\(\)$)"""
 # Each object is a name and four whole numbers: n02107142 10 20 60 90.
 _CORNER_LIST = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
@@ -108,6 +110,20 @@ def read_cells(
     else:
         cells = _from_texts(column, delimiter, rows, may_be_spaced=may_be_spaced)
     return replace(cells, has_objects=has_objects)
+
+
+def with_lists(column: pa.Array) -> pa.Array:
+    """A column of text with lists in some cells, and its other cells as lists of one, as JSON."""
+    if column.type != TEXT:
+        return column
+    text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    is_list = pc.match_substring_regex(text, _LISTED)
+    is_text = pc.invert(pc.or_(is_list, pc.equal(text, "")))
+    if not pc.any(is_list).as_py() or not pc.any(is_text).as_py():
+        return column
+
+    cells = zip(text.to_pylist(), is_text.to_pylist(), strict=True)
+    return pa.array([as_json([cell]) if is_one else cell for cell, is_one in cells], TEXT)
 
 
 def _lists_of_concepts(column: pa.Array) -> tuple[pa.Array, bool]:

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cobalance.base import BoolArray
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import map_values, split_named, without
 from cobalance.ingest.tables.concept_cells import (
+    are_spaced,
     delimited_parts,
     parse_list,
     starts_list,
@@ -29,8 +31,8 @@ USUAL_NAMES = map_values(
     str.split,
     {
         "id": "image_id imageid id img_id filename file_name img_filename fname image_name image "
-        "img image_path img_path path filepath file_path image_file file",
-        "class": "label class class_name y target",
+        "img image_path img_path path filepath file_path image_file file isic_id",
+        "class": "label class class_name y target classid",
         "concepts": "concepts objects tags attributes keywords concept object tag attribute "
         "keyword predictionstring",
         "scores": "scores",
@@ -47,6 +49,8 @@ USUAL_NAMES = map_values(
 CONCEPT_COLUMNS = {*USUAL_NAMES["concepts"], *NAMES}
 """Names of columns whose texts are concepts as they stand."""
 
+_PLURALS = {"concepts", "objects", "tags", "attributes", "keywords", "labels", "categories"}
+
 IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
 _PLACE = re.compile(r"^([a-z][a-z0-9+.-]+://|data:|[A-Za-z]:\\)|\S\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _DATE = re.compile(r"(1[6-9]|20)\d\d[-/:.](0?[1-9]|1[0-2])[-/:.](0?[1-9]|[12]\d|3[01])(\D|$)")
@@ -60,12 +64,13 @@ _OWN = re.compile(
     r"|(track|video|frame|instance|box|bbox|object|region|patient|subject|user|worker|session)_?id"
     r"|frame_(number|index|no|num)|(is_?)?crowd|is_?group_?of|keyframe|region_count"
     r"|(image_|file_)?(md5|sha\d*|[adpw]?hash)(sum)?|file_?size(_bytes)?"
-    r"|unnamed:_\d+|level_0|noisy_labels?_\d+"
+    r"|roi[._][xy][12]|unnamed:_\d+|level_0|noisy_labels?_\d+"
 )
 _COUNTERS = {"index", "frame", "area", "row"}  # own where they are numbers
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
 
+_FIRST = 1_000  # cells by which an id without a usual name is known
 _MOSTLY = 0.95  # share of the records that decides, whatever is written in the others
 _OFTEN = 0.9  # share that is enough to offer a role
 _MOST_VALUES = 100  # different values that are few enough for classes, or for concepts
@@ -99,6 +104,32 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
     return next(map(names_by_form.__getitem__, usual), None)
 
 
+def id_by_values(names: Iterable[str], columns: Mapping[str, pa.Array]) -> str | None:
+    """The first column of names of picture files, or of a hash in each row; None without any.
+
+    Examples
+    --------
+    >>> photos = pa.array(["1.jpg", "2.jpg", "2.jpg"], TEXT)
+    >>> id_by_values(["seen", "photo"], {"seen": pa.array(["hen", "egg"], TEXT), "photo": photos})
+    'photo'
+    """
+    texts = [name for name in names if columns[name].type == TEXT]
+    samples = {name: _first_texts(columns[name]) for name in texts}
+    for name, sample in samples.items():
+        if _most(sample, IMAGE_FILE.search):
+            return name
+    for name, sample in samples.items():
+        if _most(sample, _HASH.match, 1) and pc.count_distinct(columns[name]).as_py() == len(
+            columns[name]
+        ):
+            return name
+    return None
+
+
+def _first_texts(column: pa.Array) -> list[str]:
+    return [text for text in column[:_FIRST].to_pylist() if text and text.strip()]
+
+
 def normal_name(name: str) -> str:
     """A column's name as `USUAL_NAMES` has it."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
@@ -110,11 +141,13 @@ def guess_kind(name: str, values: Values) -> tuple[str, str]:
         return "ignore", "no value"
     is_number = _numeric(values)
     if _is_own(name, values, is_number):
-        return "ignore", "the tool's own, and not of what images show"
+        return "ignore", "of the tool, the file or a person, and not of what images show"
     if _are_flags(values, is_number):
         return "flag", ""
     if _share(values, is_number):
         return _guess_numbers(name, values)
+    if normal_name(name) in _PLURALS and may_be_words(values.sample):
+        return "list", ""
     return _guess_texts(values)
 
 
@@ -209,8 +242,12 @@ def is_list(texts: list[str]) -> bool:
     >>> is_list(["sun|rain", "rain"]), is_list(["Paris, France", "Rome, Italy"])
     (True, False)
     """
+    listed = list(filter(starts_list, texts))
     if _most(texts, starts_list):
         return _most(texts, _is_parsed)
+    # Where one answer is text, several are a list.
+    if listed and all(map(_is_parsed, listed)):
+        return words_in_each(without(texts, listed)) <= _PART_WORDS
     mark, parts = delimited_parts(texts)
     if len(parts) <= len(texts) or words_in_each(parts) > _PART_WORDS:
         return False
@@ -218,6 +255,25 @@ def is_list(texts: list[str]) -> bool:
     # A comma is in names, too: "Paris, France" and "Rome, Italy" share no part, but tags do.
     n_different = len({*parts})
     return n_different <= len(texts) if mark == "," else n_different < len(parts)
+
+
+def may_be_words(texts: list[str]) -> bool:
+    """Whether cells are words with spaces between, as tags are, and no names of several words.
+
+    A word of a name keeps its place: traffic light, traffic sign.
+
+    Examples
+    --------
+    >>> may_be_words(["rust scab", "scab", "rot"]), may_be_words(["stop sign", "road sign"])
+    (True, False)
+    """
+    if not are_spaced(texts):
+        return False
+    places: dict[str, set[int]] = {}
+    for words in map(str.split, texts):
+        for place, word in enumerate(words):
+            places.setdefault(word, set()).add(place if len(words) > 1 else -1)
+    return any(len(of_word) > 1 for of_word in places.values())
 
 
 def may_be_list(texts: list[str]) -> bool:

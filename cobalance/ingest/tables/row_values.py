@@ -95,6 +95,9 @@ def as_json(value: Any) -> str:
 def concepts_of(value: Any) -> Any:
     """A list of objects, or an object of lists, as concepts where they have names; else as is."""
     if isinstance(value, dict):
+        # Several answers of Label Studio.
+        if value.keys() == {"choices"} and isinstance(value["choices"], list):
+            return value["choices"]
         names = _first(value, NAMES)
         if not isinstance(names, list | tuple):
             return value

@@ -23,6 +23,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.boxes import box_cells
 from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
+from cobalance.ingest.tables.guesses import is_list, usual_column
 from cobalance.ingest.tables.values import encode_values, name_values
 from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
@@ -30,6 +31,7 @@ MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""
 # Beyond so many, values count in proportion.
 _MOST_RECORDS = 20_000_000
+_LOOKED_AT = 1_000  # values of a column that is named like a class
 # The name of no column: in its place are the reasons why rows cannot be used.
 _MALFORMED = ""
 
@@ -67,7 +69,14 @@ def decide_columns(
         raise InputError(file, None, f"there is no column {min(missing)!r}", "Name another.")
     _check_ids(rows, roles["id"], file)
 
+    guessed_class = None if options.class_column else usual_column("class", table.columns)
+    if guessed_class is not None and roles.get("class") == guessed_class:
+        # Whether its values are lists is decided once, and not by the rows of a task.
+        options = replace(options, class_column=guessed_class)
+        reader = replace(reader, options=replace(reader.options, class_column=guessed_class))
     values = _count_values(rows, reader)
+    if guessed_class is not None:
+        _refuse_lists(guessed_class, roles, values, options, file)
     label, concepts = roles.get("class", ""), roles.get("concepts", "")
     if values.get(label, {}).keys() == {"-1", "1"}:
         names.setdefault(label, {"-1": f"not {label}", "1": label})
@@ -108,6 +117,21 @@ def _check_ids(rows: "sql.DataFrame", id_column: str, file: str) -> None:
         raise InputError(file, None, reason, "For Spark, give each image one row.")
 
 
+def _refuse_lists(
+    column: str,
+    roles: Mapping[str, str],
+    values: Mapping[str, Mapping[str | None, int]],
+    options: ReadOptions,
+    file: str,
+) -> None:
+    """Raise for a column that is named like a class and holds lists: rows may not say so alone."""
+    texts = list(filter(None, values.get(column, {})))[:_LOOKED_AT]
+    comes_later = options.classes_come_later or options.searches_classes
+    is_left = not comes_later and column not in {*roles.values(), *options.field}
+    if is_left or (roles.get("class") == column and is_list(texts)):
+        raise _refusal(file, column, "is named like a class and holds lists")
+
+
 def _decide_fields(
     metadata: Mapping[str, pa.Array],
     values: Mapping[str, Mapping[str | None, int]],
@@ -132,6 +156,8 @@ def _decide_fields(
         marks = _delimiters(name, values[name], file) if reading.kind == "list" else []
         if len(marks) > 1 or any((value or "").startswith("{") for value in values[name]):
             raise _refusal(file, name, "holds objects, or several delimiters")
+        if marks == [" "] and not choices.get(name):
+            raise _refusal(file, name, "holds words with spaces between")
         decided[name] = _in_full(reading.kind, choices.get(name), name_values(column, codes))
         field = Field(
             name,

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cobalance.base.errors import InputError, render
-from cobalance.base.records import ImageRecord, Mention
+from cobalance.base.records import ALL_IMAGES, ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 
@@ -255,3 +255,60 @@ def test_rows_of_an_image_are_merged_or_images_of_their_own(write):
     assert [record.id for record in found] == ["a.jpg#1", "a.jpg#2", "b.jpg"]
     assert [record.uri for record in found] == ["a.jpg", "a.jpg", "b.jpg"]
     assert found[1].concepts == ("age: old",)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "expected"),
+    [
+        ("label", ['"hen, egg"', '"egg, nut"', "hen"], [["egg", "hen"], ["egg", "nut"], ["hen"]]),
+        ("label", ["hen|egg", "egg", ""], [["egg", "hen"], ["egg"], []]),
+        ("labels", ["hen egg", "egg straw", "hen"], [["egg", "hen"], ["egg", "straw"], ["hen"]]),
+        ("labels", ["stop sign", "road sign", "car"], [["stop sign"], ["road sign"], ["car"]]),
+        ("label", ['"{""choices"": [""hen"", ""egg""]}"', "egg", "hen"],
+         [["egg", "hen"], ["egg"], ["hen"]]),
+    ],
+)  # fmt: skip
+def test_several_labels_in_a_cell_are_concepts_whatever_the_column_is_called(
+    header, cells, expected, write
+):
+    rows = "".join(f"{row}.jpg,{cell}\n" for row, cell in enumerate(cells))
+    annotations = read_annotations(write(f"image,{header}\n{rows}"))
+    names = [[name.removeprefix("labels: ") for name in r.concepts] for r in annotations.records()]
+    assert names == expected
+    assert {record.class_name for record in annotations.records()} == {ALL_IMAGES}
+
+
+def test_names_with_commas_are_classes(write):
+    path = write('image,label\n1.jpg,"tench, Tinca tinca"\n2.jpg,"hen, Gallus gallus"\n')
+    classes = {record.class_name for record in read_annotations(path).records()}
+    assert classes == {"tench, Tinca tinca", "hen, Gallus gallus"}
+
+
+def test_rows_of_a_label_each_are_concepts_of_their_image(write):
+    path = write("id,image_id,label\n7,a,hen\n9,a,egg\n12,b,hen\n15,c,\n")
+    annotations = read_annotations(path)
+    assert [(record.id, record.concepts) for record in annotations.records()] == [
+        ("a", ("label: egg", "label: hen")), ("b", ("label: hen",)), ("c", ())
+    ]  # fmt: skip
+    assert "images have rows of several labels, which are concepts" in annotations.notes[0]
+
+
+def test_two_labels_of_one_image_among_many_are_a_fault(write, failure):
+    rows = "".join(f"{row},hen\n" for row in range(50))
+    assert failure(write(f"id,label\n{rows}0,egg\n")).record == "line 52"
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("photo", ["1.jpg", "2.png"]),
+        ("", ["1.jpg", "2.png"]),
+        ("isic_id", ["ISIC_0000001", "ISIC_0000002"]),
+        ("hash", ["3f2a9b77c1d2e4f5a0", "9b77c1d2e4f53f2a1c"]),
+    ],
+)
+def test_ids_without_a_usual_name_are_known_by_their_values(header, names, write):
+    path = write(f"{header},label\n{names[0]},hen\n{names[1]},egg\n")
+    annotations = read_annotations(path)
+    assert annotations.images["id"].tolist() == names
+    assert annotations.images["class_name"].tolist() == ["hen", "egg"]

@@ -73,11 +73,6 @@ FILES = {
         "'label' holds decimal numbers",
         "class_column",
     ),
-    "classes in lists": (
-        {"id": ["a", "b"], "label": [["x"], ["y"]], "concepts": LISTS},
-        "'label' holds lists",
-        "class_column",
-    ),
     "boxes of three": (
         {
             "id": ["a"],
@@ -286,3 +281,12 @@ def test_any_two_types_of_a_column_are_read_or_refused_in_a_sentence(tmp_path):
             refused[pair] = str(error)
     assert all("a column of other values in other files" in text for text in refused.values())
     assert all("lists of objects" in pair for pair in refused)
+
+
+def test_a_column_of_lists_is_of_concepts_though_it_is_called_like_a_class(tmp_path):
+    path = tmp_path / "rows"
+    pq.write_table(pa.table({"id": ["a", "b"], "label": [["hen", "egg"], ["hen"]]}), path)
+    annotations = read_annotations(path)
+    assert [record.concepts for record in annotations.records()] == [("egg", "hen"), ("hen",)]
+    with pytest.raises(InputError, match="'label' holds lists"):
+        read_annotations(path, ReadOptions(class_column="label"))
