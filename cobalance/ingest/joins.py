@@ -18,6 +18,7 @@ from cobalance.ingest.names import (
     NameColumn,
     encode_names,
     omit,
+    recode_names,
     split_of_file,
     usual_splits,
 )
@@ -45,15 +46,41 @@ def with_joins(
     InputError
         A file cannot be read, has none of the images, or gives an image two classes.
     """
+    takes_class = not has_classes(annotations)
+    n_images = len(annotations.images)
+    classes: Coded | None = None
+    class_files = list[str]()
     for path in filter(None, [options.class_file, *options.join]):
-        annotations = _join(annotations, path, options, file, progress)
-    return annotations
+        annotations, own_classes = _join(annotations, path, options, file, progress, takes_class)
+        if own_classes is not None:
+            class_files.append(path.name)
+            classes = _completed(classes, own_classes, n_images)
+
+    if classes is None:
+        return annotations
+    # A list of a split names the classes of its images alone: those of another may follow.
+    return with_class(annotations, classes, f"images without a class in {', '.join(class_files)}")
+
+
+def _completed(classes: Coded | None, others: Coded, n_images: int) -> Coded:
+    """Classes of images, with others where they lack one."""
+    earlier = classes or Coded.none(n_images)
+    names = [*earlier.names, *others.names]
+    moved = np.where(others.codes < 0, -1, others.codes + len(earlier.names))
+    codes = np.where(earlier.codes < 0, moved, earlier.codes)
+    both = recode_names(codes, names)
+    return Coded(both.codes, both.names)
 
 
 def _join(
-    annotations: Annotations, path: Path, options: ReadOptions, file: str, progress: Progress
-) -> Annotations:
-    """Add the columns of one file to the images that its rows name."""
+    annotations: Annotations,
+    path: Path,
+    options: ReadOptions,
+    file: str,
+    progress: Progress,
+    takes_class: bool,
+) -> tuple[Annotations, Coded | None]:
+    """Add the columns of one file to the images that its rows name; the classes that it gives."""
     needs_class = path == options.class_file
     problems = Problems(str(path), options)
     table = load_table(path, problems, progress)
@@ -67,7 +94,7 @@ def _join(
     n_images = len(annotations.images)
     notes = [f"{_number_of(image):,} of {inflect(n_images, 'images')} by {key}"]
     classes = None
-    if "class" in roles and (needs_class or not has_classes(annotations)):
+    if "class" in roles and (needs_class or takes_class):
         notes.append(f"class = {roles['class']}")
         classes = _read_classes(table, roles["class"], key, image, rows)
     elif needs_class:
@@ -103,9 +130,8 @@ def _join(
         skipped=(*annotations.skipped, *problems.messages),
     )
     if classes is None:
-        return annotations
-    of_image = _by_image(classes, image, n_images)
-    return with_class(annotations, of_image, f"images without a class in {path.name}")
+        return annotations, None
+    return annotations, _by_image(classes, image, n_images)
 
 
 def _match_images(

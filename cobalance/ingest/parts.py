@@ -40,6 +40,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
+from cobalance.ingest.tables.list_attr import PARTITION, read_partition
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import unknown_format
 from cobalance.vision.images import IMAGE_ENDINGS
@@ -108,11 +109,15 @@ def first_part(path: Path, kind: str) -> Iterator[Path]:
 
 
 def _choose(tree: FileTree, kind: str) -> list[str]:
-    """Files of a format to read; COCO's instances have the images of its key points."""
+    """Files of a format to read, of several about the same images those of objects or attributes.
+
+    COCO's instances have the images of its key points, CelebA's attributes those of its boxes.
+    """
     names = find_parts(tree).get(kind, [])
     if not names:
         raise InputError(str(tree.path), None, f"has no file of the format {kind}", "Name one.")
-    return [name for name in names if "instances" in PurePosixPath(name).name] or names
+    word = "attr" if kind == "list-attr" else "instances"
+    return [name for name in names if word in PurePosixPath(name).name] or names
 
 
 def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progress) -> Annotations:
@@ -146,11 +151,35 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
             f"has a column of other values in other files ({error})",
             "Write it alike in all of them.",
         ) from None
-    others = without(annotation_files(tree), names)
+    read_names = [*names]
+    if kind == "list-attr":
+        joined, partitions = _with_partition(tree, joined)
+        read_names += partitions
+    others = without(_annotations_of(tree, kind), read_names)
     if not others:
         return joined
     note = f"{tree.path}: not read: {shorten_list(others)}"
     return replace(joined, notes=(*joined.notes, note))
+
+
+def _annotations_of(tree: FileTree, kind: str) -> list[str]:
+    """Annotation files of the tree; beside lists of attributes other lists are some, too."""
+    if kind != "list-attr":
+        return list(annotation_files(tree))
+    return tree.below("", ".txt", ".csv", ".json")
+
+
+def _with_partition(tree: FileTree, joined: Annotations) -> tuple[Annotations, list[str]]:
+    """Annotations with the splits of CelebA's or DeepFashion's partition, and its files."""
+    names = [name for name in tree.below("", ".txt") if name.endswith(PARTITION)]
+    splits = dict[str, str]()
+    for name in names:
+        splits |= read_partition(tree.lines(name))
+
+    images = joined.images
+    paths = images["id"].where(images["id"].isin(splits), images["uri"]).fillna(images["id"])
+    of_path = [splits.get(path) or splits.get(posixpath.basename(path)) for path in paths]
+    return _fill_splits(joined, of_path), names
 
 
 def _read_part(

@@ -103,3 +103,21 @@ def test_files_that_cannot_be_joined(files, content, reason):
     with pytest.raises(InputError, match=reason) as caught:
         joined(paths)
     assert caught.value.file == str(paths[1])
+
+
+def test_lists_of_splits_name_the_classes_of_their_own_images(files):
+    main = MAIN.replace("label", "color")
+    paths = files(
+        main=main, label_train="u/1.jpg great owl\nu/2.jpg hen\n", label_test="v/3.jpg hen\n"
+    )
+    annotations = joined(paths)
+    assert annotations.images["class_name"].tolist() == ["great owl", "hen", "hen"]
+    assert annotations.images["split"].tolist() == ["train", "train", "test"]
+    assert annotations.set_aside == {}
+
+
+def test_a_list_of_1_and_minus_1_says_which_images_show_its_class(files):
+    annotations = joined(files(main=MAIN, boat_train="1  1\n2 -1\n3 -1\n"))
+    shown = [record.id for record in annotations.records() if "boat" in record.concepts]
+    assert shown == ["1"]
+    assert set(annotations.images["split"]) == {"train"}

@@ -163,3 +163,21 @@ def test_a_table_of_pictures_with_spaces_in_their_names_gives_their_classes(tmp_
     table = "filename,label\nIMG 1.jpg,hen\nIMG 2.jpg,cart\n"
     written(tmp_path, {"a/IMG 1.jpg": None, "b/IMG 2.jpg": None, "labels.csv": table})
     assert read_annotations(tmp_path).images["class_name"].tolist() == ["hen", "cart"]
+
+
+def test_the_folder_of_celeba_has_attributes_and_splits_and_names_the_other_lists(tmp_path):
+    lists = {
+        "list_attr_celeba": "2\nBald Smiling\n000001.jpg -1 1\n000002.jpg 1 -1\n",
+        "list_bbox_celeba": "2\nimage_id x_1 y_1 width height\n000001.jpg 95 71 226 313\n"
+        "000002.jpg 72 94 221 306\n",
+        "list_eval_partition": "000001.jpg 0\n000002.jpg 2\n",
+        "list_landmarks_align_celeba": "2\nlefteye_x lefteye_y\n000001.jpg 69 71\n000002.jpg 6 7\n",
+    }
+    files = {f"{name}.txt": content for name, content in lists.items()}
+    pictures = ["img_align_celeba/000001.jpg", "img_align_celeba/000002.jpg"]
+
+    annotations = read_annotations(written(tmp_path, files | dict.fromkeys(pictures)))
+    assert [record.concepts for record in annotations.records()] == [("Smiling",), ("Bald",)]
+    assert annotations.images["split"].tolist() == ["train", "test"]
+    (note,) = [note for note in annotations.notes if "not read" in note]
+    assert note.endswith("not read: list_bbox_celeba.txt, list_landmarks_align_celeba.txt")

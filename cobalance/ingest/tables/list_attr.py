@@ -2,11 +2,12 @@
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobalance.base import Progress, Setting
+from cobalance.ingest.names import split_named
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
@@ -14,6 +15,9 @@ from cobalance.ingest.tables.values import FLAGS
 from cobalance.ingest.trees import lines_of
 
 ID = "image_id"
+PARTITION = "list_eval_partition.txt"
+"""Name of the list of splits beside the attributes."""
+_PARTS = {"0": "train", "1": "val", "2": "test"}  # as CelebA numbers them
 _LOOKED_AT = 20  # rows
 
 
@@ -76,6 +80,22 @@ class ListAttr:
             )
         progress("read", size, size)
         return replace(rows.table(), concept_columns=() if has_id else tuple(names))
+
+
+def read_partition(lines: Iterable[str]) -> dict[str, str]:
+    """Splits of images by their names; what precedes the images, as in DeepFashion, names none.
+
+    Examples
+    --------
+    >>> read_partition(["2", "image_name evaluation_status", "img/1.jpg train", "000002.jpg 2"])
+    {'img/1.jpg': 'train', '000002.jpg': 'test'}
+    """
+    splits = dict[str, str]()
+    for name, *values in filter(None, map(str.split, lines)):
+        split = _PARTS.get(values[-1]) or split_named(values[-1]) if values else None
+        if split:
+            splits[name] = split
+    return splits
 
 
 def _read_header(lines: Iterator[str], problems: Problems) -> tuple[int, list[str], bool]:
