@@ -5,6 +5,7 @@ What one may unfold to is limited here, for all readers: a small archive must no
 
 import io
 import os
+import re
 import shutil
 import stat
 import struct
@@ -36,6 +37,7 @@ _MARKS = (b"[", b"{", b",", b"<")  # what values of JSON, and tags of XML, begin
 _MARK_BYTES = 32  # that a value takes in memory at least; twice that a line
 _PIECE, _BUFFER = 1 << 20, 1 << 16
 _TAR_MAGIC_AT = 257
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _DAMAGE = (OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error,
            zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
 Line = TypeVar("Line", str, bytes)
@@ -82,9 +84,11 @@ class FileTree(ABC):
             if number == self._most_files:
                 raise self._error(None, f"has more than {number:,} files", "Split it.")
 
-            path = PurePosixPath(name)
+            # Archives of Windows may divide folders so.
+            path = PurePosixPath(name.replace("\\", "/"))
             # Such a path would lead out of a folder that the archive is unpacked to.
-            if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
+            leads_out = path.is_absolute() or ".." in path.parts or _DRIVE.match(name)
+            if leads_out or "\0" in name:
                 shown_path = repr(name[:200])
                 raise self._error(
                     None,
@@ -266,7 +270,7 @@ class _Folder(FileTree):
 class _Zip(FileTree):
     def _list(self) -> Iterator[tuple[str, Any]]:
         for entry in self._archive.infolist():
-            is_file = bool(entry.filename) and not entry.is_dir()
+            is_file = bool(entry.filename) and not entry.filename.endswith(("/", "\\"))
             if is_file and not stat.S_ISLNK(entry.external_attr >> 16):
                 yield entry.filename, entry
 

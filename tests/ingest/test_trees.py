@@ -45,11 +45,19 @@ def test_all_kinds_are_read_alike(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-@pytest.mark.parametrize("name", ["../out.xml", "/etc/passwd", "a/../../b", "a\\..\\b"])
+@pytest.mark.parametrize("name", ["../out.xml", "/etc/passwd", "a/../../b", "a\\..\\b", "C:\\b"])
 def test_paths_that_lead_out_are_refused(tmp_path, kind, name):
     path = packed(tmp_path / "data", kind, {name: b"x"})
     with pytest.raises(InputError, match="leads out of it"), open_tree(path):
         pass
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_backslashes_divide_folders_of_an_archive(tmp_path, kind):
+    files = {"a\\1.txt": b"one", "a\\b\\2.txt": b"two"}
+    with open_tree(packed(tmp_path / "data", kind, files)) as tree:
+        assert tree.names == ["a/1.txt", "a/b/2.txt"]
+        assert tree.read("a/b/2.txt") == b"two"
 
 
 def test_links_of_an_archive_are_left_out(tmp_path):

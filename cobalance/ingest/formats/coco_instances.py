@@ -43,7 +43,7 @@ from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.reader import format_of
 
 _NO_OUTLINE = msgspec.Raw()
-_CROWD = frozenset({1, "1", "true"})  # true and 1.0 are 1
+_FLAGGED = frozenset({1, "1", "true"})  # true and 1.0 are 1
 
 
 class Box(msgspec.Struct, array_like=True, gc=False):
@@ -70,6 +70,7 @@ class Instance(msgspec.Struct, gc=False):
     score: float | None = None
     segmentation: msgspec.Raw = _NO_OUTLINE
     iscrowd: bool | int | float | str | None = None
+    ignore: bool | int | float | str | None = None
     attributes: msgspec.Raw = _NO_OUTLINE
     attribute_ids: list[Id] | None = None
 
@@ -99,7 +100,9 @@ class CocoInstances:
         numbers = _numbers(instances, images.annotations)
         progress("check", len(instances.items), len(instances.items))
 
-        sound = np.flatnonzero(~images.annotations.bad)
+        is_ignored = _flags(instances, "ignore")
+        n_ignored = int((is_ignored & ~images.annotations.bad).sum())
+        sound = np.flatnonzero(~images.annotations.bad & ~is_ignored)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = frames.take_rows(numbers, sound)
         segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
@@ -120,6 +123,7 @@ class CocoInstances:
         set_aside = {
             "annotations of skipped images": int(images.images.bad[image].sum()),
             "annotations of skipped categories": int((category.codes < 0).sum()),
+            "annotations flagged as ignored": n_ignored,
         }
         return frames.annotations(
             images.columns,
@@ -164,10 +168,13 @@ def _categories(
     index = pd.Index(ids.to_pandas())
     # Names that differ, and are one once cleaned, are one concept, as in tables.
     names = pd.Index(field(categories, "name"), dtype=object)
-    for what, keys in (("id", index), ("name", names)):
-        first = first_rows(keys)
+    rows_of_ids = np.arange(len(index))
+    # Roboflow's root category comes first, is called as another, and no annotation has it.
+    n_roots = int(len(index) > 0 and not (used_ids.to_pandas() == index[0]).any())
+    first_named = np.append(rows_of_ids[:n_roots], first_rows(names[n_roots:]) + n_roots)
+    for what, first in (("id", first_rows(index)), ("name", first_named)):
         faults.report(
-            first != np.arange(len(first)),
+            first != rows_of_ids,
             lambda row, what=what, first=first: (  # type: ignore[misc]
                 f"the {what} {getattr(categories.items[row], what)!r} is taken by "
                 f"{categories.place(int(first[row]))}"
@@ -240,10 +247,15 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
     """Mask of crowd instances, or None."""
-    values = field(instances, "iscrowd")
-    is_crowd = np.fromiter(map(_CROWD.__contains__, values), bool, len(values))
-    crowds: BoolArray = is_crowd[sound]
-    return frames.mask_or_none(crowds)
+    return frames.mask_or_none(_flags(instances, "iscrowd")[sound])
+
+
+def _flags(instances: Records[Instance], name: str) -> BoolArray:
+    """Where a field of instances says yes: nobody looks for what is flagged as ignored."""
+    values = field(instances, name)
+    if values.count(None) == len(values):
+        return np.zeros(len(values), dtype=bool)
+    return np.fromiter(map(_FLAGGED.__contains__, values), bool, len(values))
 
 
 PLUGIN = format_of("coco-instances", CocoInstances())

@@ -1,7 +1,7 @@
 """FiftyOne's dataset export: samples with fields of labels, as JSON beside the media."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,6 +11,7 @@ from cobalance.base import Annotations, Box, Progress, Setting, decode_json, tra
 from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.names import map_values, omit
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.pictures import picture_size
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
@@ -87,16 +88,29 @@ class FiftyOneDataset(TreeReader):
         concept_field = _choose(names, options.concepts_column or usual, "concepts", problems)
 
         collector = Collector(problems, options)
+        files = set(tree.names)
+        n_without_size = 0
+
+        def size_of(path: str) -> tuple[int, int] | None:
+            return picture_size(tree, folder + path) if folder + path in files else None
+
         for number, sample in track(progress, "check", samples, 1024):
             place = f"{name}, sample {number + 1}"
             try:
-                _collect(sample, place, folder, class_field, concept_field, collector)
+                has_size = _collect(
+                    sample, place, folder, class_field, concept_field, collector, size_of
+                )
+                n_without_size += not has_size
             except (msgspec.ValidationError, UnicodeError) as error:
-                problems.record(place, f"is no sample of FiftyOne ({error})", "Export it anew")
+                problems.record(place, f"is no sample of FiftyOne ({error})", "Correct the sample")
 
         roles = {"class": class_field, "concepts": concept_field}
         taken_fields = ", ".join(f"{role} = {field}" for role, field in roles.items() if field)
-        return collector.annotations(progress, [f"{tree.path}: {taken_fields}"])
+        notes = [f"{tree.path}: {taken_fields}"]
+        if n_without_size:
+            reason = f"boxes of {n_without_size:,} images left out, as their sizes are unknown"
+            notes.append(f"{tree.path}: {reason}")
+        return collector.annotations(progress, notes)
 
 
 def _folder(tree: FileTree) -> str | None:
@@ -115,11 +129,11 @@ def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[
     try:
         document = decode_json(tree.read(name))
     except ValueError as error:
-        raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
+        raise problems.fatal(f"is not JSON ({error})", "Correct it.", name) from None
 
     records = document.get(key) if isinstance(document, dict) else document
     if not isinstance(records, list) or not {*map(type, records)} <= {dict}:
-        raise problems.fatal(f"has no list of {key}", "Export it anew.", name)
+        raise problems.fatal(f"has no list of {key}", "Name a folder that has one.", name)
     return records
 
 
@@ -168,8 +182,12 @@ def _collect(
     class_field: str | None,
     concept_field: str | None,
     collector: Collector,
-) -> None:
-    """Add the image of a sample, with its class, and the labels of its field of concepts."""
+    size_of: Callable[[str], tuple[int, int] | None],
+) -> bool:
+    """Add the image of a sample, with its class, and the labels of its field of concepts.
+
+    Returns whether its boxes have a size to be relative to: its metadata's, else its picture's.
+    """
     image = msgspec.convert(sample, _Sample)
     class_name = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
     field = msgspec.convert(sample.get(concept_field or "") or {}, dict[str, Any])
@@ -177,6 +195,8 @@ def _collect(
     width, height = size.width or size.frame_width, size.height or size.frame_height
     splits = _SPLITS & set(image.tags or ())
     path = image.filepath
+    if width is None or height is None:
+        width, height = size_of(path) or (None, None)
     # FiftyOne counts frames from 1.
     if image.frame_number is not None and _is_video(path):
         path = f"{path}#frame={image.frame_number - 1}"
@@ -193,9 +213,11 @@ def _collect(
 
     lists: Any = filter(None, map(field.get, map(str.lower, _LISTS)))
     labels = msgspec.convert(next(lists, []), list[dict[str, Any]])
+    has_boxes = False
     for number, fields in enumerate(labels, start=1):
         label = msgspec.convert(fields, _Label)
         box = label.bounding_box
+        has_boxes |= box is not None
         collector.mention(
             row,
             label.label or "",
@@ -204,6 +226,7 @@ def _collect(
             box=_in_pixels(box, width, height) if box and width and height else None,
             attributes=omit(fields, _OF_LABELS),
         )
+    return not has_boxes or (width is not None and height is not None)
 
 
 def _in_pixels(box: Box, width: int, height: int) -> Box:

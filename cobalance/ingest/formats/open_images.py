@@ -28,6 +28,8 @@ from cobalance.vision.images import IMAGE_ENDINGS
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24
 _NEEDED = ("ImageID", "LabelName", "Confidence")
+_POINTS = {"ImageId": "ImageID", "Label": "LabelName", "EstimatedYesNo": "Confidence"}
+"""Columns of point labels, by what other files call them."""
 _SIDES = ("XMin", "YMin", "XMax", "YMax")
 _PEOPLE = ("GenderPresentation", "AgePresentation")
 _UNKNOWN = "Unknown"
@@ -49,9 +51,10 @@ class OpenImages(TreeReader):
     """Reader of Open Images' CSV files, in one folder or archive, or one of them alone.
 
     A label is a mention with its confidence as score; confidence 0 says that a person looked for it
-    and saw none. In MIAP's files the gender and age presentation of each person are mentions, too,
-    unless they are unknown. Labels are called as ``class-descriptions`` says, else by their ids.
-    Boxes are relative: those of images whose pictures lie in the folder or archive are read.
+    and saw none. Of labels of points those count that people say yes to. In MIAP's files the gender
+    and age presentation of each person are mentions, too, unless they are unknown. Labels are
+    called as ``class-descriptions`` says, else by their ids. Boxes are relative: those of images
+    whose pictures lie in the folder or archive are read.
     """
 
     description = "Open Images: CSV with ImageID and LabelName, in a folder, archive or file"
@@ -115,7 +118,7 @@ def _header(tree: FileTree, name: str) -> list[str]:
 
 
 def _is_labels(header: list[str]) -> bool:
-    return set(_NEEDED) <= set(header)
+    return set(_NEEDED) <= set(header) or _POINTS.keys() <= set(header)
 
 
 def _display_names(tree: FileTree, problems: Problems) -> dict[str, str]:
@@ -139,7 +142,8 @@ def _parts(
     header = _header(tree, name)
     people = list(filter(header.__contains__, _PEOPLE))
     optional = list(filter(header.__contains__, ("IsGroupOf", *_SIDES)))
-    wanted_columns = [*_NEEDED, *people, *optional]
+    has_points = "EstimatedYesNo" in header
+    wanted_columns = [*(_POINTS if has_points else _NEEDED), *people, *optional]
     subset = _SUBSET.search(PurePosixPath(name).name)
     split = subset and subset[1]
     # The first line has the names of the columns.
@@ -173,11 +177,20 @@ def _parts(
             for batch in reader:
                 report()
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                if has_points:
+                    columns = _labels_of_points(columns)
                 yield from _of_batch(columns, display, people, split, name, row, problems)
                 row += batch.num_rows
             report()
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise problems.fatal(f"is not CSV ({error})", "Download it anew.", name) from None
+
+
+def _labels_of_points(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Columns of labels: what nobody says yes to at a point, or is unsure of, was not seen."""
+    is_seen = pc.equal(pc.utf8_lower(columns["EstimatedYesNo"]), "yes")
+    renamed = {name: columns[column] for column, name in _POINTS.items()}
+    return {**renamed, "Confidence": pc.if_else(is_seen, "1", "0").cast(TEXT)}
 
 
 class _Utf8:

@@ -209,3 +209,34 @@ def test_limits_on_records(on_error, write, failure):
     error = failure(path, few)
     assert error.reason == f"has more than {annotations - 1} annotations"
     assert render(error.remedy) == "If that is meant, set max_mentions higher."
+
+
+def test_what_is_flagged_as_ignored_is_not_seen(tmp_path):
+    document = {
+        "images": [{"id": 1, "file_name": "a.jpg"}, {"id": 2, "file_name": "b.jpg"}],
+        "categories": [{"id": 1, "name": "rider"}],
+        "annotations": [
+            {"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "ignore": 1},
+            {"id": 2, "image_id": 2, "category_id": 1, "bbox": [1, 2, 3, 4], "ignore": 0},
+        ],
+    }
+    path = tmp_path / "ignored.json"
+    path.write_text(json.dumps(document))
+    annotations = read_annotations(path)
+    assert [image.concepts for image in annotations.records()] == [(), ("rider",)]
+    assert annotations.set_aside["annotations flagged as ignored"] == 1
+
+
+def test_a_root_category_may_be_called_as_another(tmp_path):
+    names = {0: "tie", 1: "shirt", 2: "tie"}
+    document = {
+        "images": [{"id": 1, "file_name": "a.jpg"}],
+        "categories": [{"id": id_, "name": name} for id_, name in names.items()],
+        "annotations": [
+            {"id": id_, "image_id": 1, "category_id": id_, "bbox": [1, 2, 3, 4]} for id_ in (1, 2)
+        ],
+    }
+    path = tmp_path / "_annotations.coco.json"
+    path.write_text(json.dumps(document))
+    (image,) = read_annotations(path).records()
+    assert sorted(image.concepts) == ["shirt", "tie"]
