@@ -37,7 +37,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, foreign_fault, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
-from cobalance.ingest.unknown import unknown_format
+from cobalance.ingest.unknown import first_document, unknown_format
 from cobalance.vision.images import IMAGE_ENDINGS
 
 
@@ -188,11 +188,16 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
 
 
 def _refuse_foreign(tree: FileTree) -> None:
-    """Raise for a folder or an archive whose files are of a kind that no reader takes."""
+    """Raise for a folder or an archive with files that no reader takes, or JSON unknown to all."""
     for file in tree.names:
         fault = foreign_fault(file)
         if fault is not None:
             raise InputError(f"{tree.path}/{file}", None, *fault)
+
+    document = first_document(tree)
+    if document is not None:
+        with tree.local(document) as copy:
+            raise unknown_format(copy, f"{tree.path}/{document}")
 
 
 def detect_tree(tree: FileTree) -> str | None:

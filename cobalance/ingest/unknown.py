@@ -6,6 +6,7 @@ from cobalance.base import InputError, Setting, Text
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.tool_reader import ToolReader
 from cobalance.ingest.outline import Outline, outline_of
+from cobalance.ingest.trees import FileTree
 
 _NEAR = 0.5  # share of a format's keys that a document has which comes near
 
@@ -36,6 +37,14 @@ def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError
             name, missing_keys = nearest
             reason += f". The nearest is {name}, which has {' and '.join(missing_keys)} as well"
     return InputError(shown_path, None, reason, (*choose, *(remedy or (" to its format.",))))
+
+
+def first_document(tree: FileTree) -> str | None:
+    """The first JSON document of a folder or an archive that is not empty; None if it has none."""
+    for name in tree.below("", ".json", ".ndjson", ".jsonl"):
+        if tree.outline(name).paths:
+            return name
+    return None
 
 
 def _nearest(outline: Outline) -> tuple[str, list[str]] | None:

@@ -35,6 +35,13 @@ def test_one_object_is_no_table_unless_it_names_an_image(tmp_path: Path) -> None
     assert cb.read(file).to_pandas()["class_name"].tolist() == ["cat"]
 
 
+def test_a_folder_of_json_alone_is_refused_by_the_keys_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "street.json").write_text('{"width": 8, "things": [{"name": "car"}]}')
+    with pytest.raises(cb.CobalanceError, match=r"street\.json: is JSON .* are things, width"):
+        cb.read(tmp_path)
+
+
 def test_a_file_in_a_folder_of_images_is_refused_by_its_keys(tmp_path: Path) -> None:
     for folder in ("cat", "dog"):
         (tmp_path / folder).mkdir()
