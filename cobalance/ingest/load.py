@@ -28,6 +28,7 @@ from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.frames import drop_zeros
 from cobalance.ingest.joins import with_joins
+from cobalance.ingest.masks.label_names import COLUMN as MASKS
 from cobalance.ingest.masks.pairs import masks_in
 from cobalance.ingest.names import Coded, categorical, put_before, rename_some
 from cobalance.ingest.options import ReadOptions
@@ -175,6 +176,9 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
             says_more = options is not None and (options.path_pattern or options.join)
             if name is None and says_more and tree.below("", *IMAGE_ENDINGS):
                 name = "image-folder"
+            # Who names the values of masks wants them read, and not the folders of their images.
+            if name == "image-folder" and options is not None and MASKS in options.names:
+                name = "semantic-masks"
         if name is not None:
             return name
         with open_tree(path) as tree:

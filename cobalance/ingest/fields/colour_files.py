@@ -128,7 +128,7 @@ def _of_item(position: object, item: Mapping[str, Any]) -> dict[str, str]:
         return {}
     # In Mapillary's list the position is the code.
     code = next(filter(values.__contains__, _CODES), None)
-    names = {str(values.get(code, position)): name}
+    names = {str(position if code is None else values[code]): name}
     for colour in filter(None, map(values.get, _COLOURS)):
         if _is_colour(colour):
             names[colour_code(*colour[:3])] = name

@@ -185,7 +185,7 @@ class _Labels:
             if len(channels) > 1:
                 return False, None
             value &= 255
-        by_value = self.names.by_value
+        value, by_value = self.names.kind(value), self.names.by_value
         if value in by_value:
             return True, by_value[value]
         if value == NOTHING and self._is_binary and by_value.keys() - {0} == {1}:

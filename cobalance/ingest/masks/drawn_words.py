@@ -30,9 +30,8 @@ _WEAK = {"alpha", "ann", "anno", "depth", "edge", "edges", "gt", "gts", "instanc
          "label", "labels", "manual", "mask", "masks", "matte", "parts", "seg", "segs", "target",
          "targets", "truth"}  # fmt: skip
 # Never read for the kinds of things that an image shows.
-_OTHER = {"alpha", "depth", "depths", "disparity", "edge", "edges", "instance", "instanceids",
-          "instances", "matte", "mattes", "object", "panoptic", "parts", "saliency",
-          "superpixels"}  # fmt: skip
+_OTHER = {"alpha", "depth", "depths", "disparity", "edge", "edges", "instance", "instances",
+          "matte", "mattes", "object", "panoptic", "parts", "saliency", "superpixels"}  # fmt: skip
 _FUSED = (
     (re.compile(r"(train|val|valid|test)(annot|mask|label)s?"), r"\1_\2s"),
     (re.compile(r"segmentation_?class(raw|aug|ext)?"), "segmentation"),
@@ -43,9 +42,13 @@ _FUSED = (
 _WORN = re.compile(r"(with|without|no|non|not|wearing|incorrect\w*|incorrectly)[-_ ]*mask")
 _ROLES = re.compile("|".join(sorted(_DRAWN | _IMAGE)) + r"|_l$")
 _BETWEEN = re.compile(r"[-_. ()]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Names of classes that nobody has named.
+_NUMBERED = re.compile(r"label[-_ ]?\d+")
 RANKS = {"labelids": 0, "segmentation": 1, "semantic": 1, "semantics": 1,
          "manual1": 1, "1st": 1, "labeltrainids": 4, "trainids": 4, "color": 3,
-         "colour": 3, "rgb": 3, "manual2": 4, "2nd": 4, "trimap": 5, "trimaps": 5}  # fmt: skip
+         "colour": 3, "rgb": 3, "manual2": 4, "2nd": 4, "trimap": 5, "trimaps": 5,
+         "instanceids": 6}  # fmt: skip
 """Of several masks of an image, those with the lowest are read; 2 is any other."""
 
 
@@ -101,9 +104,15 @@ def _words(name: str, *, ends: bool) -> Words:
 
     for pattern, plain in _FUSED:
         lower = pattern.sub(plain, lower)
-    parts = _BETWEEN.split(lower)
-    if _WORN.search(lower):
+    is_numbered = not ends and _NUMBERED.fullmatch(lower)
+    if is_numbered or _WORN.search(lower):
         return Words(lower, False, False, False, None)
+    parts = _BETWEEN.split(lower)
+    # Synthia has DepthLeft and RGBLeft.
+    if _DRAWN.isdisjoint(parts) and _IMAGE.isdisjoint(parts):
+        divided = _BETWEEN.split(_CAMEL.sub("_", name).lower())
+        if not _DRAWN.isdisjoint(divided) or not _IMAGE.isdisjoint(divided):
+            parts = divided
 
     drawn = [number for number, part in enumerate(parts) if part in _DRAWN]
     # CamVid's masks end in _L.

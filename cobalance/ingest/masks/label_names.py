@@ -44,12 +44,23 @@ _CITYSCAPES = (
 _TRAINED = ("road", "sidewalk", "building", "wall", "fence", "pole", "traffic light",
             "traffic sign", "vegetation", "terrain", "sky", "person", "rider", "car", "truck",
             "bus", "train", "motorcycle", "bicycle")  # fmt: skip
-_OF_CITYSCAPES = (
-    (re.compile(r"labelids\.\w+$", re.IGNORECASE), _CITYSCAPES, "Cityscapes' label ids"),
-    # KITTI's masks have the same ids.
-    (re.compile(r"(^|/)training/semantic/\d{6}_1\d\.png$"), _CITYSCAPES, "Cityscapes' label ids"),
-    (re.compile(r"train_?ids\.\w+$", re.IGNORECASE), _TRAINED, "Cityscapes' train ids"),
-)
+_CAMVID = {
+    "64,128,64": "Animal", "192,0,128": "Archway", "0,128,192": "Bicyclist", "0,128,64": "Bridge",
+    "128,0,0": "Building", "64,0,128": "Car", "64,0,192": "CartLuggagePram", "192,128,64": "Child",
+    "192,192,128": "Column_Pole", "64,64,128": "Fence", "128,0,192": "LaneMkgsDriv",
+    "192,0,64": "LaneMkgsNonDriv", "128,128,64": "Misc_Text", "192,0,192": "MotorcycleScooter",
+    "128,64,64": "OtherMoving", "64,192,128": "ParkingBlock", "64,64,0": "Pedestrian",
+    "128,64,128": "Road", "128,128,192": "RoadShoulder", "0,0,192": "Sidewalk",
+    "192,128,128": "SignSymbol", "128,128,128": "Sky", "64,128,192": "SUVPickupTruck",
+    "0,0,64": "TrafficCone", "0,64,64": "TrafficLight", "192,64,128": "Train",
+    "128,128,0": "Tree", "192,128,192": "Truck_Bus", "64,0,64": "Tunnel",
+    "192,192,0": "VegetationMisc", "0,0,0": "Void", "64,192,0": "Wall",
+    # Segmenters are trained on these few, by their numbers.
+    "0": "Sky", "1": "Building", "2": "Pole", "3": "Road", "4": "Pavement", "5": "Tree",
+    "6": "SignSymbol", "7": "Fence", "8": "Car", "9": "Pedestrian", "10": "Bicyclist",
+    "11": "Unlabelled",
+}  # fmt: skip
+_OF_CAMVID = re.compile(r"(^|/)(0001TP|0006R0|0016E5|Seq05VD)_\w+\.png$")
 _OF_VOC = re.compile("segmentation_?class", re.IGNORECASE)
 
 
@@ -57,12 +68,43 @@ _OF_VOC = re.compile("segmentation_?class", re.IGNORECASE)
 class LabelNames:
     """Names of values and of colours (0xRRGGBB); None for what is nothing.
 
-    `source` says where they are from.
+    `source` says where they are from. Where values are of instances, the value of a kind is that
+    divided by `divisor`, if it is not below `first_instance`.
     """
 
     by_value: Mapping[int, str | None]
     by_colour: Mapping[int, str | None]
     source: str
+    divisor: int = 1
+    first_instance: int = 0
+
+    def kind(self, value: int) -> int:
+        """The value of a kind of things."""
+        if value < self.first_instance:
+            return value
+        return value // self.divisor
+
+
+_IDS = dict(enumerate(_CITYSCAPES[1:], start=1))
+_OF_CITYSCAPES = (
+    (
+        re.compile(r"labelids\.\w+$", re.IGNORECASE),
+        LabelNames(_IDS, {}, "Cityscapes' label ids"),
+    ),
+    (
+        re.compile(r"instanceids\.\w+$", re.IGNORECASE),
+        LabelNames(_IDS, {}, "Cityscapes' label ids", divisor=1000, first_instance=1000),
+    ),
+    # KITTI's masks have the same ids.
+    (
+        re.compile(r"(^|/)training/semantic/\d{6}_1\d\.png$"),
+        LabelNames(_IDS, {}, "Cityscapes' label ids"),
+    ),
+    (
+        re.compile(r"train_?ids\.\w+$", re.IGNORECASE),
+        LabelNames({**dict(enumerate(_TRAINED)), 19: None}, {}, "Cityscapes' train ids"),
+    ),
+)
 
 
 def label_names(tree: FileTree, masks: Masks, options: ReadOptions) -> LabelNames | None:
@@ -103,6 +145,9 @@ def _of_file(tree: FileTree) -> LabelNames | None:
 def _named(names: Mapping[Any, str], source: str) -> LabelNames:
     """Names of codes, without those that say that there is no label."""
     by_value, by_colour = parse_codes(names)
+    # Kaggle's masks may have the numbers of the colours instead of these, where 0 is black.
+    if not by_value and next(iter(by_colour), None) == 0 and len(by_colour) > 1:
+        by_value = dict(enumerate(by_colour.values()))
     return LabelNames(map_values(_thing, by_value), map_values(_thing, by_colour), source)
 
 
@@ -117,9 +162,11 @@ def _published(masks: Masks) -> LabelNames | None:
     paths = list(chain.from_iterable(masks.of_image.values()))
     if not paths:
         return None
-    for pattern, names, source in _OF_CITYSCAPES:
+    for pattern, labels in _OF_CITYSCAPES:
         if all(map(pattern.search, paths)):
-            return _numbered(names, 0, source)
+            return labels
+    if all(map(_OF_CAMVID.search, paths)):
+        return _named(_CAMVID, "CamVid's colours")
     if all(map(_OF_VOC.search, paths)):
         voc = _numbered(_VOC, 1, "Pascal VOC's classes")
         colours = dict(zip(map(_voc_colour, voc.by_value), voc.by_value.values(), strict=True))

@@ -10,7 +10,7 @@ from itertools import chain, islice, product
 from operator import attrgetter
 from weakref import WeakKeyDictionary
 
-from cobalance.base import InputError, group_pairs, inflect, shorten_list
+from cobalance.base import CobalanceError, group_pairs, inflect, shorten_list
 from cobalance.ingest.masks.drawn_words import Words, file_words, folder_words
 from cobalance.ingest.masks.same_names import (
     MOST_LOOKS_A_FOLDER,
@@ -23,7 +23,7 @@ from cobalance.ingest.masks.same_names import (
 )
 from cobalance.ingest.names import split_named, without
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, ImageFileError, looks_drawn
+from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
 
 # Names without any of these are read no further, of very many pictures.
 _HINT = re.compile(
@@ -84,8 +84,8 @@ class _Looker:
         self._remaining -= 1
         try:
             return looks_drawn(self._tree.read(path, MAX_BYTES))
-        # A link out of the folder is not followed.
-        except (ImageFileError, InputError):
+        # A link out of the folder is not followed, and without Pillow nothing is opened.
+        except CobalanceError:
             return False
 
 
@@ -286,27 +286,26 @@ class _Search:
 
     def _best(self, masks: Sequence[str]) -> list[str]:
         """The masks of an image that say the most of kinds of things."""
-        by_rank = group_pairs((self._rank(mask), mask) for mask in masks)
-        by_rank.pop(None, None)
+        by_rank = defaultdict[int, list[str]](list)
+        for mask in masks:
+            rank = self._rank(mask)
+            if rank is not None:
+                by_rank[rank].append(mask)
         if not by_rank:
             return []
-        return sorted(by_rank[min(filter(_is_rank, by_rank))])
+        return sorted(by_rank[min(by_rank)])
 
     def _rank(self, path: str) -> int | None:
         """As `Words.rank`, of a picture's name, else of its folders."""
         drawn = filter(attrgetter("is_drawn"), self._folder(path).words)
-        ranks = list(map(attrgetter("rank"), drawn))
+        ranks: list[int | None] = list(map(attrgetter("rank"), drawn))
         if None in ranks:
             return None
         if _HINT.search(posixpath.basename(path)):
             words = file_words(path)
             if words.is_drawn and (words.rank != 2 or not ranks):
                 return words.rank
-        return max(filter(_is_rank, ranks), default=2)
-
-
-def _is_rank(rank: int | None) -> bool:
-    return rank is not None
+        return max((rank for rank in ranks if rank is not None), default=2)
 
 
 def _keys(path: str) -> list[str]:

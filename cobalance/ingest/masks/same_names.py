@@ -1,4 +1,4 @@
-"""Pictures of the same names as others: drawn ones, which a look tells, and bands of one image."""
+"""Pictures of the same names as others: drawn ones, which a look tells, and bands or sizes."""
 
 import posixpath
 import re
@@ -12,8 +12,9 @@ Pairs = Iterator[tuple[str, str | None]]
 """Pictures that are no images, and the image that each is drawn of, None where that is not sure."""
 MOST_LOOKS_A_FOLDER = 3
 _BAND = re.compile(r"(b|band)_?\d{1,2}a?|red|green|blue|nir|swir\d?|vv|vh|ir|tir|lwir|thermal"
-                   r"|infrared|visible|rgb|pan|rededge\d?", re.IGNORECASE)  # fmt: skip
-_VISIBLE = {"rgb", "visible"}
+                   r"|infrared|visible|rgb|pan|rededge\d?|hr|lr|upsampled|x[2348]",
+                   re.IGNORECASE)  # fmt: skip
+_VISIBLE = {"rgb", "visible", "hr"}
 _ALIKE = 0.9  # of names that folders of the same things share
 _MOST_FOLDERS = 12  # of the same things; more are classes of numbered pictures
 _LOSSY = (".jpg", ".jpeg")
