@@ -19,6 +19,7 @@ from cobalance.base import (
     clean_name,
     inflect,
     log_run,
+    shorten_list,
     silent,
 )
 from cobalance.ingest.captions import with_captions
@@ -36,6 +37,7 @@ from cobalance.ingest.parts import find_parts, read_parts
 from cobalance.ingest.paths import parse_pattern, with_folders, with_paths
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, foreign_fault, read_head
+from cobalance.ingest.split_lists import with_split_lists
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import first_document, unknown_format
@@ -85,6 +87,8 @@ def read_annotations(
         with open_tree(path) as tree:
             if isinstance(reader, TreeReader):
                 annotations = reader.read_tree(tree, options, progress)
+                if in_folders:
+                    annotations = with_split_lists(_note_foreign(annotations, tree), tree)
             else:
                 annotations = read_parts(tree, name, options, progress)
                 in_folders = "table" in reader.uses
@@ -189,6 +193,15 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
         if form.reader.detects(path, head):
             return name
     raise unknown_format(path, str(path))
+
+
+def _note_foreign(annotations: Annotations, tree: FileTree) -> Annotations:
+    """Say which files beside folders of images no reader takes: they may have the annotations."""
+    files = [file for file in tree.names if foreign_fault(file) is not None]
+    if not files:
+        return annotations
+    note = f"{tree.path}: not read, as no reader knows its kind: {shorten_list(files)}"
+    return replace(annotations, notes=(*annotations.notes, note))
 
 
 def _refuse_foreign(tree: FileTree) -> None:

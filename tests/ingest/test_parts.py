@@ -110,9 +110,12 @@ def test_other_files_beside_class_folders_do_not_hinder(tmp_path):
         "log.csv": "epoch,a\n1,2\n",
         "ids.json": '{"cat": 0}',
         "train.txt": "cat/cat_1.jpg\n",
+        "annos.mat": "MATLAB 5.0 MAT-file",
     }
     found = read_annotations(written(tmp_path, CLASSES | others))
     assert found.images["class_name"].value_counts().to_dict() == {"cat": 2, "dog": 2}
+    assert found.images["split"].isna().all()
+    assert any(note.endswith("no reader knows its kind: annos.mat") for note in found.notes)
 
 
 def test_a_table_above_the_splits_gives_them_by_its_file_names(tmp_path):

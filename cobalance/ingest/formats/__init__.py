@@ -61,6 +61,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "jsonl": _TABLE,
         "list-attr": _TABLE,
         "list": _TABLE,
+        "spaced": _TABLE,
         "tsv": _TABLE,
         "csv": _TABLE,
     },

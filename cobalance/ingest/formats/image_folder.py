@@ -71,6 +71,7 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
     stems = [path.stem for path in images if len(path.stem) > _SHORT]
     names = {path.name for path in images}.union(stems) or {*USUAL_NAMES["id"]}
 
+    folder_names = {path.parent.name for path in images}
     for name in tree.below("", *_DATA)[:_MOST_LOOKED_AT]:
         with tree.open(name) as file:
             start = file.read(HEAD)
@@ -84,6 +85,9 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
             words = chain(_WORDS.split(text), map(str.strip, _CELLS.split(text)))
             is_named = start.startswith(b"PAR1") or not names.isdisjoint(words)
             is_named = is_named or (name.endswith(".json") and is_coco(tree.outline(name)))
+            if is_named and name.endswith(".json"):
+                # An object of lists by class, as of Food-101, says what its folders say.
+                is_named = not folder_names.issuperset(tree.outline(name).top or [""])
 
         if is_named and "submission" not in name:
             yield name

@@ -15,6 +15,7 @@ from cobalance.ingest.tables.jsonl import JsonLines
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.loading import Table, TableFormat
 from cobalance.ingest.tables.plain_list import PlainList
+from cobalance.ingest.tables.spaced import Spaced
 
 
 def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
@@ -44,5 +45,6 @@ TABLES.register("croissant", Croissant(load_table))
 TABLES.register("jsonl", JsonLines())
 TABLES.register("list-attr", ListAttr())
 TABLES.register("list", PlainList())
+TABLES.register("spaced", Spaced())
 TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
 TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

@@ -12,12 +12,16 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.guesses import (
     USUAL_NAMES,
     guess_kind,
+    has_fractions,
     id_by_values,
     normal_name,
+    picture_of_rows,
     usual_column,
 )
 from cobalance.ingest.tables.loading import Table
 from cobalance.ingest.tables.values import encode_values
+
+_SIZES = ("width", "height")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,10 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
         column = usual_column(role, free)
         if role == "id" and column is None:
             column = id_by_values(without(free, column_of.values()), table.columns)
+        elif role == "id" and column is not None:
+            column = picture_of_rows(column, table.columns) or column
+        if role in _SIZES and column is not None and has_fractions(table.columns[column]):
+            continue
         # A class is one name: a column of lists is of concepts, however it is called.
         if role == "class" and column is not None and _holds_lists(column, table.columns[column]):
             continue

@@ -67,11 +67,13 @@ _OWN = re.compile(
     r"|roi[._][xy][12]|unnamed:_\d+|level_0|noisy_labels?_\d+"
 )
 _COUNTERS = {"index", "frame", "area", "row"}  # own where they are numbers
+_BOXES = re.compile(r"[\s\[(]*(-?\d+\.?\d*[\s,;|)\]\[(]+){3,}-?\d+\.?\d*[\s\])]*$")  # of any number
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
 
 _FIRST = 1_000  # cells by which an id without a usual name is known
 _MOSTLY = 0.95  # share of the records that decides, whatever is written in the others
+_HALF = 0.5  # share that is enough where the others say that there is none
 _OFTEN = 0.9  # share that is enough to offer a role
 _MOST_VALUES = 100  # different values that are few enough for classes, or for concepts
 # More are concepts, too, where there are `_EACH` records for each of them.
@@ -102,6 +104,35 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
         names_by_form.pop("y", None)
     usual = filter(names_by_form.__contains__, USUAL_NAMES[role])
     return next(map(names_by_form.__getitem__, usual), None)
+
+
+def picture_of_rows(ids: str, columns: Mapping[str, pa.Array]) -> str | None:
+    """The column of pictures where `ids` number the rows of a long table, several of a picture.
+
+    Examples
+    --------
+    >>> columns = {"id": pa.array(["1", "2"], TEXT), "image": pa.array(["a.jpg", "a.jpg"], TEXT)}
+    >>> picture_of_rows("id", columns)
+    'image'
+    """
+    picture = usual_column("uri", columns)
+    if normal_name(ids) != "id" or picture is None:
+        return None
+    names, numbers = columns[picture].drop_null(), columns[ids]
+    if names.type != TEXT or numbers.type != TEXT:
+        return None
+    numbers_rows = pc.count_distinct(numbers).as_py() == len(numbers)
+    repeats = pc.count_distinct(names).as_py() < len(names)
+    return picture if numbers_rows and repeats else None
+
+
+def has_fractions(column: pa.Array) -> bool:
+    """Whether some of a column's numbers have decimals, so that they are no sizes in pixels."""
+    if pa.types.is_floating(column.type):
+        return bool(pc.any(pc.not_equal(column, pc.round(column))).as_py())
+    if column.type != TEXT:
+        return False
+    return bool(pc.any(pc.match_substring_regex(column, r"^\s*-?\d*\.\d*[1-9]\d*\s*$")).as_py())
 
 
 def id_by_values(names: Iterable[str], columns: Mapping[str, pa.Array]) -> str | None:
@@ -195,7 +226,7 @@ def _guess_texts(values: Values) -> tuple[str, str]:
         return "ignore", "names of files, or addresses"
     if is_list(sample):
         return "list", ""
-    if _most(sample, lambda text: text[0] in "[{"):
+    if _most(sample, lambda text: text[0] in "[{") or _most(sample, _BOXES.match, _HALF):
         return "ignore", "lists or objects that name nothing"
     if n_different > _FEW and words_in_each(sample) >= _FREE_WORDS:
         return "ignore", "free text"

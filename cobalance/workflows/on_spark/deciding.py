@@ -23,7 +23,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.boxes import box_cells
 from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
-from cobalance.ingest.tables.guesses import is_list, usual_column
+from cobalance.ingest.tables.guesses import is_list, normal_name, usual_column
 from cobalance.ingest.tables.values import encode_values, name_values
 from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
@@ -110,11 +110,18 @@ def _check_ids(rows: "sql.DataFrame", id_column: str, file: str) -> None:
     columns = {clean_name(name): name for name in rows.columns[:-2]}
     if id_column not in columns:
         return
-    ids = f"`{columns[id_column]}`"
-    repeats = sql.functions.count(ids) - sql.functions.count_distinct(ids)
-    if (n := rows.select(repeats).collect()[0][0]) > 0:
+    # Rows that are numbered may be several of a picture.
+    picture = usual_column("uri", columns) if normal_name(id_column) == "id" else None
+    repeats = [_repeats(columns[name]) for name in dict.fromkeys([id_column, picture or id_column])]
+    if (n := max(rows.select(*repeats).collect()[0])) > 0:
         reason = f"{n:,} rows are of images of other rows"
         raise InputError(file, None, reason, "For Spark, give each image one row.")
+
+
+def _repeats(column: str) -> "sql.Column":
+    """How many rows have a value of another row."""
+    values = f"`{column}`"
+    return sql.functions.count(values) - sql.functions.count_distinct(values)
 
 
 def _refuse_lists(

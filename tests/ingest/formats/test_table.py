@@ -312,3 +312,24 @@ def test_ids_without_a_usual_name_are_known_by_their_values(header, names, write
     annotations = read_annotations(path)
     assert annotations.images["id"].tolist() == names
     assert annotations.images["class_name"].tolist() == ["hen", "egg"]
+
+
+def test_rows_that_are_numbered_are_of_the_images_that_they_name(write):
+    path = write("id,image,x,y,w,h,label\n1,a.jpg,1,2,3,4,hen\n2,a.jpg,5,6,3,4,egg\n")
+    (record,) = read_annotations(path).records()
+    assert (record.id, record.concepts) == ("a.jpg", ("egg", "hen"))
+
+
+def test_heights_with_decimals_are_no_sizes_of_images(write):
+    rows = "".join(f"{n}.jpg,{n % 13}.5\n" for n in range(20))
+    annotations = read_annotations(write(f"image,height\n{rows}"))
+    (field,) = annotations.fields
+    assert (field.column, field.kind) == ("height", "bins")
+    assert annotations.images["height_px"].isna().all()
+
+
+def test_lists_of_boxes_without_names_are_no_concepts(write):
+    path = write("image_id,boxes_string,domain\na,0 0 4 4;2 2 3 3,x\nb,1 1 2 2,y\nc,no_box,y\n")
+    assert {field.column: field.kind for field in read_annotations(path).fields} == {
+        "boxes_string": "ignore", "domain": "values"
+    }  # fmt: skip
