@@ -14,6 +14,8 @@ from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import place_of, turn_box
 
+_SIDES = ("xmin", "ymin", "xmax", "ymax")
+
 
 class PascalVoc(ToolReader):
     """Reader of Pascal VOC; each object is a mention of its name, difficult ones included."""
@@ -35,7 +37,9 @@ def _picture(root: Element, stem: str) -> Picture:
     """The image, which people often copy with another image's file name, or none."""
     filename = (root.findtext("filename") or "").strip().replace("\\", "/")
     name = PurePosixPath(filename).name or stem
-    picture = Picture(name, root.findtext("size/width"), root.findtext("size/height"))
+    width = root.findtext("size/width") or root.findtext("imagesize/ncols")
+    height = root.findtext("size/height") or root.findtext("imagesize/nrows")
+    picture = Picture(name, width, height)
     if PurePosixPath(name).stem != stem:
         picture.full_name = f"{stem}{PurePosixPath(name).suffix}"
 
@@ -58,13 +62,17 @@ def _answers(thing: Element) -> dict[str, Any]:
 
 
 def _place(thing: Element) -> dict[str, Any]:
-    """Box and outline of an object: upright, turned (roLabelImg), or a polygon."""
+    """Box and outline of an object: upright, turned (roLabelImg), a mask's, or a polygon."""
     if (box := thing.find("bndbox")) is not None:
         return {"box": _box(box)}
 
     if (box := thing.find("robndbox")) is not None:
         x, y, w, h, angle = _numbers(box, "cx", "cy", "w", "h", "angle")
         return turn_box((x - w / 2, y - h / 2, w, h), degrees(angle), (x, y))
+
+    if (box := thing.find("segm/box")) is not None:
+        left, top, right, bottom = _numbers(box, *_SIDES)
+        return {"box": (left, top, right - left, bottom - top)}
 
     points = [_numbers(point, "x", "y") for point in thing.iterfind("polygon/pt")]
     if not points:
@@ -74,7 +82,7 @@ def _place(thing: Element) -> dict[str, Any]:
 
 def _box(box: Element) -> Box:
     """An object's box; VOC counts pixels from 1, and its last pixel belongs to the box."""
-    left, top, right, bottom = _numbers(box, "xmin", "ymin", "xmax", "ymax")
+    left, top, right, bottom = _numbers(box, *_SIDES)
     return left - 1, top - 1, right - left + 1, bottom - top + 1
 
 
