@@ -14,6 +14,14 @@ from cobalance.ingest.options import ReadOptions
 Write = Callable[[str | bytes], Path]
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("COBALANCE_CACHE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     """Write a file whose name says nothing about its format."""

@@ -58,6 +58,10 @@ class ImageFolder(TreeReader):
         notes = [f"{tree.path}: no file names concepts"]
         if masks.drawn:
             notes.append(masks.note(tree.path))
+        if masks.of_image:
+            notes.append(
+                f"{tree.path}: to read the masks, name their values, such as names masks:1=road"
+            )
         return collector.annotations(progress, notes)
 
 

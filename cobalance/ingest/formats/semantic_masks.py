@@ -31,6 +31,7 @@ from cobalance.vision.images import (
 
 _SAMPLED = 20  # masks that show which values need a name
 _SHOWN = 12  # values in a message
+_WHITES = {1, NOTHING}
 _LISTS = tuple(f"imagesets/segmentation/{split}.txt" for split in ("train", "val", "test"))
 _MOST_OUTLINES = 2_000_000_000  # bytes of outlines of all masks, beyond which these have none
 
@@ -143,7 +144,7 @@ class _Labels:
             if not content.is_colour:
                 values.update(map(attrgetter("value"), content.regions))
         # A mask of black and white has one thing, however its white is written.
-        self._is_binary = values <= {0, NOTHING} and NOTHING in values
+        self._is_binary = len(values - {0}) == 1 and values <= {0, *_WHITES}
         self._uses_colours = map_values(self._has_named_colours, self.contents)
 
     def _has_named_colours(self, content: MaskContent) -> bool:
@@ -188,8 +189,9 @@ class _Labels:
         value, by_value = self.names.kind(value), self.names.by_value
         if value in by_value:
             return True, by_value[value]
-        if value == NOTHING and self._is_binary and by_value.keys() - {0} == {1}:
-            return True, by_value[1]
+        named = by_value.keys() - {0}
+        if value in _WHITES and self._is_binary and len(named) == 1 and named <= _WHITES:
+            return True, by_value[named.pop()]
         is_nothing = value == 0 or (value == NOTHING and not self._is_binary)
         return is_nothing, None
 

@@ -11,7 +11,8 @@ from cobalance.ingest.names import split_named
 _DRAWN = {
     "alpha", "ann", "anno", "annos", "annot", "annotation", "annotations", "annots", "depth",
     "depths", "disparity", "edge", "edges", "gt", "gtcoarse", "gtfine", "gts", "groundtruth",
-    "groundtruths", "instance", "instanceids", "instances", "label", "labeledapproved", "labelids",
+    "groundtruths", "instance", "instanceids", "instances", "lab", "label", "labeledapproved",
+    "labelids",
     "labels", "labeltrainids", "manual", "manual1", "manual2", "mask", "masks", "matte", "mattes",
     "panoptic", "parsing", "parts", "saliency", "seg", "segmap", "segmaps", "segmentation",
     "segmentations", "segs", "semantic", "semantics", "stuffthingmaps", "superpixels", "target",
@@ -19,7 +20,7 @@ _DRAWN = {
 }  # fmt: skip
 _IMAGE = {
     "image", "images", "img", "imgs", "imgsfine", "input", "inputs", "jpegimages", "jpg", "jpgs",
-    "leftimg8bit", "ortho", "orig", "original", "originals", "photo", "photos", "picture",
+    "leftimg8bit", "org", "ortho", "orig", "original", "originals", "photo", "photos", "picture",
     "pictures", "raw", "rgb", "sat", "source", "src", "stillsraw", "top",
 }  # fmt: skip
 # Beside the others these say nothing of a place.
@@ -27,7 +28,8 @@ _FILLERS = {"1st", "2nd", "all", "boundary", "color", "colour", "complete", "dir
             "full", "ground", "no", "object", "participants", "png", "set"}  # fmt: skip
 # Of these words a folder of classes may be called, too.
 _WEAK = {"alpha", "ann", "anno", "depth", "edge", "edges", "gt", "gts", "instance", "instances",
-         "label", "labels", "manual", "mask", "masks", "matte", "parts", "seg", "segs", "target",
+         "lab", "label", "labels", "manual", "mask", "masks", "matte", "parts", "seg", "segs",
+         "target",
          "targets", "truth"}  # fmt: skip
 # Never read for the kinds of things that an image shows.
 _OTHER = {"alpha", "depth", "depths", "disparity", "edge", "edges", "instance", "instances",

@@ -18,15 +18,16 @@ COLUMN = "masks"
 """What the option ``names`` calls the values of masks."""
 NOTHING = 255
 """Value of pixels without a label."""
-_FILES = re.compile(
-    r"(class|label|color|colour|category|code)[-_ ]?(names?|maps?|dict(_seg)?|list|colou?rs?)"
-    r"?e?s?(_seg)?\.(txt|csv|json|names)"
-    r"|_classes\.csv|(label[-_]?colou?rs?|colou?r[-_]?map|palette|names|codes|id2label|id2name)"
-    r"\.(txt|csv|json|names)|objectinfo150\.(txt|csv)|dataset_meta\.json|config_v[\d.]+\.json"
-    r"|obj\.names|class_dict\w*\.csv",
-    re.IGNORECASE,
-)
-_MOST_BYTES = 1 << 20
+_FILES = {
+    "categories", "categorynames", "class", "classcolors", "classdict", "classdictseg", "classes",
+    "classlist", "classmap", "classnames", "codes", "colormap", "colors", "colourmap", "colours",
+    "datasetmeta", "id2label", "id2name", "label", "labelclassdict", "labelcolors",
+    "labelcolours", "labellist", "labelmap", "labelnames", "labels", "names", "objectinfo150",
+    "palette", "rgbcolorclasses",
+}  # fmt: skip
+_MAPILLARY = re.compile(r"config_v[\d.]+\.json", re.IGNORECASE)
+_ENDINGS = (".txt", ".csv", ".json", ".names")
+_MOST_BYTES, _MOST_NAMES = 1 << 20, 4096
 _NO_LABEL = re.compile(
     r"(void|ignored?([ _-]?label)?|unlabell?ed|unlabell?ed[ _-]area|unknown|no[ _-]?label)",
     re.IGNORECASE,
@@ -117,19 +118,21 @@ def label_names(tree: FileTree, masks: Masks, options: ReadOptions) -> LabelName
     """
     own = options.names.get(COLUMN)
     if own is not None:
-        return _named(own, "names")
+        return _named(own, "the option names")
     return _of_file(tree) or _published(masks)
 
 
 def _of_file(tree: FileTree) -> LabelNames | None:
     """Names of the file that is nearest to the root, if there is one."""
-    files = [name for name in tree.names if _FILES.fullmatch(posixpath.basename(name))]
+    files = filter(_is_of_names, tree.below("", *_ENDINGS))
     for name in sorted(files, key=lambda name: (name.count("/"), name)):
-        text = tree.read(name, _MOST_BYTES).removeprefix(b"\xef\xbb\xbf")
         try:
-            content = text.decode("utf-8")
+            content = tree.read(name, _MOST_BYTES).decode("utf-8-sig")
             names = code_files.parse_code_names(content, f"{tree.path}/{name}")
         except (UnicodeDecodeError, InputError):
+            continue
+        # So many are no kinds of things, but images.
+        if len(names) > _MOST_NAMES:
             continue
 
         labels = _named(names, name)
@@ -140,6 +143,13 @@ def _of_file(tree: FileTree) -> LabelNames | None:
         if labels.by_value or labels.by_colour:
             return labels
     return None
+
+
+def _is_of_names(path: str) -> bool:
+    """Whether a file is called as those are that name values of masks."""
+    name = posixpath.basename(path)
+    stem = re.sub("[-_ ]", "", posixpath.splitext(name)[0].lower())
+    return stem in _FILES or name == "obj.names" or _MAPILLARY.fullmatch(name) is not None
 
 
 def _named(names: Mapping[Any, str], source: str) -> LabelNames:

@@ -248,7 +248,8 @@ class _Search:
     def _is_named(self, path: str, image: str) -> bool:
         """Whether the names of an image and a picture say that one is drawn of the other."""
         folder = self._folder(image)
-        is_beside = folder.path == self._folder(path).path
+        # As train_labels is beside train, and masks beside the images themselves.
+        is_beside = folder.place == self._folder(path).place
         return is_beside or folder.is_image or file_words(image).is_image
 
     def _is_drawn(self, group: Sequence[str], matches: Sequence[_Match]) -> bool:

@@ -16,13 +16,6 @@ from cobalance.vision.images import mask
 SIZE = (48, 32)
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory, monkeypatch):
-    folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("COBALANCE_CACHE", str(folder))
-    return folder
-
-
 def save(path, pixels, palette=None, mode=None):
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.fromarray(pixels)

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from tests.ingest.published import coco, competitions, driving, folders, hubs, tables, tools
+from tests.ingest.published import coco, competitions, driving, folders, hubs, masks, tables, tools
 from tests.ingest.published.form import FORMS
 from tests.ingest.published.not_yet import NOT_YET
 
 PAGE = Path(__file__).parents[3] / "docs/datasets.md"
 MODULES = {
     module.__name__.rpartition(".")[2]: module
-    for module in (folders, tables, competitions, coco, driving, tools, hubs)
+    for module in (folders, tables, competitions, coco, driving, masks, tools, hubs)
 }
 
 
