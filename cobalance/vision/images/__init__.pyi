@@ -41,6 +41,7 @@ from .masks import (
 from .outlines import (
     Point as Point,
     place_of as place_of,
+    place_of_ellipse as place_of_ellipse,
     place_of_parts as place_of_parts,
     turn_box as turn_box,
 )

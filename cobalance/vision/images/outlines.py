@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from math import cos, radians, sin
+from math import cos, hypot, pi, radians, sin
 from typing import Any
 
 Point = tuple[float, float]
+_CORNERS = 64  # of the outline of an ellipse
 
 
 def place_of(points: Sequence[Point], *, is_area: bool = True) -> dict[str, Any]:
@@ -115,3 +116,24 @@ def turn_box(box: Sequence[float], degrees: float, around: Point) -> dict[str, A
         dx, dy = corner_x - left, corner_y - top
         corners.append((left + dx * cosine - dy * sine, top + dx * sine + dy * cosine))
     return place_of(corners)
+
+
+def place_of_ellipse(center: Point, radii: Point, degrees: float = 0) -> dict[str, Any]:
+    """The box around an ellipse, whose first radius lies `degrees` clockwise, and its outline.
+
+    Examples
+    --------
+    >>> place_of_ellipse((50, 50), (30, 10), 90)["box"]
+    (40.0, 20.0, 20.0, 60.0)
+    """
+    (x, y), (first, second) = center, radii
+    cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+
+    # Half the width and the height, which the corners of the outline do not quite reach.
+    across, down = hypot(first * cosine, second * sine), hypot(first * sine, second * cosine)
+    corners = []
+    for corner in range(_CORNERS):
+        angle = 2 * pi * corner / _CORNERS
+        dx, dy = first * cos(angle), second * sin(angle)
+        corners.append((x + dx * cosine - dy * sine, y + dx * sine + dy * cosine))
+    return place_of(corners) | {"box": (x - across, y - down, 2 * across, 2 * down)}
