@@ -289,7 +289,14 @@ class Collector:
         self, records: Sequence[tuple[int, Mapping[str, Any]]]
     ) -> tuple[IntArray, dict[str, pa.Array]]:
         """Rows of some records, and their values as columns."""
-        table = table_of_rows((("", values) for _, values in records), self._problems)
+        listed = frozenset(
+            name
+            for _, values in records
+            for name, value in values.items()
+            if isinstance(value, list)
+        )
+        rows = (("", _as_lists(values, listed)) for _, values in records)
+        table = table_of_rows(rows, self._problems)
         return np.array([row for row, _ in records], dtype=np.int64), table.columns
 
     def _labels(
@@ -306,3 +313,13 @@ class Collector:
             no_objects = replace(mentions, concept=Coded.none(len(mentions.image)))
             return Labels(column, why), mentions, no_objects, ()
         return labels_of_objects(images, mentions, options, self._problems, progress)
+
+
+def _as_lists(values: Mapping[str, Any], names: frozenset[str]) -> Mapping[str, Any]:
+    """Values whose columns have lists elsewhere as lists, so that a single one is read alike."""
+    if names.isdisjoint(values):
+        return values
+    return {
+        name: [value] if name in names and not isinstance(value, list) else value
+        for name, value in values.items()
+    }

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _TOOLS = "cobalance.ingest.formats.labelling_tools"
 _LABEL_STUDIO = "cobalance.ingest.formats.label_studio"
+_LABELBOX = "cobalance.ingest.formats.labelbox"
+_LIBRARIES = "cobalance.ingest.formats.training_libraries"
+_CAPTION_LISTS = "cobalance.ingest.formats.caption_lists"
 _VIA = "cobalance.ingest.formats.via"
 _PUBLISHED = "cobalance.ingest.formats.published_datasets"
 _BOX_LISTS = "cobalance.ingest.formats.box_lists"
@@ -25,17 +28,26 @@ FORMATS: "Declarations[Format]" = Declarations(
         "label-studio": _LABEL_STUDIO,
         "label-studio-min": _LABEL_STUDIO,
         "label-studio-csv": "cobalance.ingest.formats.label_studio_csv",
-        "labelbox": _TOOLS,
-        "supervisely": _TOOLS,
+        "labelbox": _LABELBOX,
+        "labelbox-json": _LABELBOX,
+        "supervisely": "cobalance.ingest.formats.supervisely",
         "labelme": _TOOLS,
         "via": _VIA,
         "via-csv": _VIA,
+        "via-3": _VIA,
         "createml": _TOOLS,
         "darwin": "cobalance.ingest.formats.darwin",
         "datumaro": _TOOLS,
+        "vott": _TOOLS,
+        "superannotate": _TOOLS,
         "cityscapes": _PUBLISHED,
         "clevr": _PUBLISHED,
+        "bdd": _PUBLISHED,
         "scalabel": _PUBLISHED,
+        "mapillary-vistas": _PUBLISHED,
+        "ade20k": _PUBLISHED,
+        "openmmlab": _LIBRARIES,
+        "fiftyone-labels": _LIBRARIES,
         "kitti": _BOX_LISTS,
         "kitti-tracking": _BOX_LISTS,
         "visdrone": _BOX_LISTS,
@@ -44,6 +56,9 @@ FORMATS: "Declarations[Format]" = Declarations(
         "mot": _BOX_LISTS,
         "visual-genome": "cobalance.ingest.formats.visual_genome",
         "nuimages": "cobalance.ingest.formats.nuimages",
+        "other-json": "cobalance.ingest.formats.other_json",
+        "karpathy": _CAPTION_LISTS,
+        "token-captions": _CAPTION_LISTS,
         "lvis": "cobalance.ingest.formats.lvis",
         "coco-instances": "cobalance.ingest.formats.coco_instances",
         "coco-captions": "cobalance.ingest.formats.coco_captions",

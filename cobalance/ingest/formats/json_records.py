@@ -1,50 +1,121 @@
 """Records of JSON files, decoded one by one, and readers of tools whose files hold them.
 
-A function for each tool takes a record as decoded, the lists beside it, and the file's name
-without its ending.
+A function for each tool takes a record as decoded, what the file says beside its records, and the
+file's name without its ending. It makes one image of the record, or several.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from cobalance.base import Box
-from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.base import UNDECODABLE, Box
+from cobalance.ingest.formats.tool_reader import FAULTS, Picture, Read, Records, ToolReader
 from cobalance.ingest.names import number_items
 from cobalance.vision.images import Point
 
-Make = Callable[[Any, Mapping[str, Any], str], Picture]
-VIA = "_via_img_metadata"
-"""In projects of VIA; each key of it, as of its other files, is an image's."""
-
-_BESIDE = {"categories", "config"}
+Make = Callable[[Any, Mapping[str, Any], str], Picture | Iterable[Picture]]
+Survey = Callable[[Sequence[msgspec.Raw]], Mapping[str, Any]]
+_BOM = b"\xef\xbb\xbf"
 
 
-def _records(make: Make, key: str, file: str, read: Read) -> Records:
-    """Records of a list, of the list or object with a key, of lines, or the whole file as one."""
-    content = read(file).removeprefix(b"\xef\xbb\xbf").strip()
+@dataclass(frozen=True)
+class Source:
+    """Where the records of a tool's file are.
+
+    `key` leads to a list or an object of records; without it the file is a list, one record, or a
+    record a line, and with `is_object` an object of records. `beside` are further keys whose
+    values are read, and so is what `survey` finds in all records.
+    """
+
+    key: str = ""
+    is_object: bool = False
+    beside: tuple[str, ...] = ()
+    survey: Survey | None = None
+
+
+def json_reader(title: str, make: Make, *keys: str, key: str = "", **source: Any) -> ToolReader:
+    """Reader of files that have all `keys` (see `Outline.has`); others are as of `Source`."""
+    records = partial(json_records, make, Source(key, **source))
+    return ToolReader(title, (), records, keys=keys)
+
+
+def json_records(make: Make, source: Source, file: str, read: Read) -> Records:
+    """Images of the records of a file."""
+    records, beside = decode_file(source, read(file))
+    # Records are decoded one by one, so that a malformed one is skipped alone.
+    if source.survey is not None:
+        beside |= source.survey(list(records.values()))
+
+    stem = PurePosixPath(file).stem
+    for number, record in records.items():
+        for image in _images(_pictures(make, record, beside, stem)):
+            yield f"[{number}]", image
+
+
+def decode_file(source: Source, content: bytes) -> tuple[dict[Any, msgspec.Raw], dict[str, Any]]:
+    """Records by their numbers or names, and the values beside them."""
+    content = content.removeprefix(_BOM).strip()
     beside: dict[str, Any] = {}
     first, newline, _ = content.partition(b"\n")
     if newline and first.startswith(b"{") and first.rstrip().endswith(b"}"):
-        content = b"[" + b",".join(content.splitlines()) + b"]"
+        content = b"[" + b",".join(filter(None, map(bytes.strip, content.splitlines()))) + b"]"
     elif content.startswith(b"{"):
         whole = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-        beside = {name: msgspec.json.decode(whole[name]) for name in _BESIDE & whole.keys()}
-        # Without the key the file is one record; VIA's other files are the object itself.
-        default = content if key == VIA else b"[" + content + b"]"
-        content = bytes(whole.get(key, default))
+        for name in source.beside:
+            if name in whole:
+                beside[name] = msgspec.json.decode(whole[name])
+        default = content if source.is_object else b"[" + content + b"]"
+        content = bytes(whole.get(source.key, default))
 
-    # Records are decoded one by one, so that a malformed one is skipped alone.
     raw = msgspec.json.decode(content, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
-    for number, record in number_items(raw).items():
-        yield f"[{number}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
+    return number_items(raw), beside
 
 
-def _make(make: Make, record: msgspec.Raw, beside: Mapping[str, Any], file: str) -> Picture:
-    return make(msgspec.json.decode(record), beside, file)
+def _images(pictures: Iterator[Picture]) -> Iterator[Callable[[], Picture]]:
+    """Functions that return each image of a record, or raise the record's error."""
+    while True:
+        try:
+            picture = next(pictures, None)
+        except FAULTS as error:
+            yield partial(_raise, error)
+            return
+
+        if picture is None:
+            return
+        yield partial(_same, picture)
+
+
+def _pictures(
+    make: Make, record: msgspec.Raw, beside: Mapping[str, Any], file: str
+) -> Iterator[Picture]:
+    """Images of a record."""
+    pictures = make(msgspec.json.decode(record), beside, file)
+    if isinstance(pictures, Picture):
+        yield pictures
+    else:
+        yield from pictures
+
+
+def _same(picture: Picture) -> Picture:
+    return picture
+
+
+def _raise(error: Exception) -> Picture:
+    raise error
+
+
+def decodable(records: Iterable[msgspec.Raw], type_: Any) -> Iterator[Any]:
+    """Records of a type; one of another type is an error once it is read itself."""
+    decoder = msgspec.json.Decoder(type_)
+    for record in records:
+        try:
+            yield decoder.decode(record)
+        except UNDECODABLE:
+            continue
 
 
 def box_place(x: float, y: float, w: float, h: float) -> dict[str, Box]:
@@ -52,16 +123,21 @@ def box_place(x: float, y: float, w: float, h: float) -> dict[str, Box]:
     return {"box": (float(x), float(y), float(w), float(h))}
 
 
+def corners_place(left: float, top: float, right: float, bottom: float) -> dict[str, Box]:
+    """The upright box between two corners."""
+    return box_place(left, top, right - left, bottom - top)
+
+
 def pairs(numbers: Sequence[Any]) -> list[Point]:
     """Points of lists of two numbers; others are an error of their record."""
     return [(x, y) for x, y in numbers]
 
 
+def pairs_in_turn(numbers: Sequence[float]) -> list[Point]:
+    """Points of a list in which x and y take turns."""
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
 def points_of(objects: Sequence[Any]) -> list[Point]:
     """Points of objects with x and y."""
     return [(point["x"], point["y"]) for point in objects]
-
-
-def json_reader(title: str, make: Make, *keys: str, key: str = "") -> ToolReader:
-    """Reader of files that have all `keys` (see `Outline.has`), and records below `key`, if any."""
-    return ToolReader(title, (), partial(_records, make, key), keys=keys)

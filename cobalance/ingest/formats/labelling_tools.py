@@ -1,111 +1,186 @@
-"""Images and objects in the JSON of labelling tools.
+"""Images and objects in the JSON of labelling tools that need no more than a function.
 
 Answers about an image are metadata, those about an object attributes. Masks in bits or run lengths
 are left out, but not their labels.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import starmap
 from operator import itemgetter
 from typing import Any
+from urllib.parse import unquote
 
-from cobalance.ingest.formats.json_records import box_place, json_reader, pairs, points_of
+from cobalance.ingest.formats.answers import gather
+from cobalance.ingest.formats.json_records import (
+    box_place,
+    corners_place,
+    json_reader,
+    pairs,
+    pairs_in_turn,
+    points_of,
+)
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of
+from cobalance.vision.images import place_of, place_of_ellipse, turn_box
 
-
-def _labelbox(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    data, size = row["data_row"], row.get("media_attributes", {})
-    name = data.get("external_id") or data.get("global_key") or data["id"]
-    picture = Picture(name, size.get("width"), size.get("height"))
-
-    for project in row["projects"].values():
-        for label in project["labels"][:1]:
-            annotations = label["annotations"]
-            picture.metadata |= _answers(annotations.get("classifications", ()))
-            for item in annotations.get("objects", ()):
-                box, place = item.get("bounding_box"), dict[str, Any]()
-                if box:
-                    place = box_place(box["left"], box["top"], box["width"], box["height"])
-                elif line := item.get("polygon") or item.get("line"):
-                    place = place_of(points_of(line), is_area="polygon" in item)
-                picture.add(item["name"], place, _answers(item.get("classifications", ())))
-    return picture
-
-
-def _answers(classifications: Sequence[Any]) -> dict[str, Any]:
-    answers = {}
-    for question in classifications:
-        if question.get("radio_answer"):
-            answers[question["name"]] = question["radio_answer"]["name"]
-        elif question.get("checklist_answers"):
-            answers[question["name"]] = [answer["name"] for answer in question["checklist_answers"]]
-    return answers
-
-
-def _supervisely(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
-    def tags(listed: Any) -> dict[str, Any]:
-        return {
-            tag["name"]: True if tag.get("value") is None else tag["value"] for tag in listed or ()
-        }
-
-    size = record["size"]
-    picture = Picture(file, size["width"], size["height"], tags(record.get("tags")))
-    for figure in record["objects"]:
-        points, kind = figure.get("points", {}).get("exterior", ()), figure.get("geometryType")
-        place = place_of(pairs(points), is_area=kind == "polygon")
-        picture.add(figure["classTitle"], place, tags(figure.get("tags")))
-    return picture
+_AREAS = ("polygon", "rotation", "quadrilateral")
 
 
 def _labelme(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """An image of LabelMe, AnyLabeling or X-AnyLabeling."""
     name = record["imagePath"].replace("\\", "/")
     picture = Picture(name, record.get("imageWidth"), record.get("imageHeight"))
     picture.metadata = dict(record.get("flags") or {})
+
     for shape in record["shapes"]:
         points, kind = pairs(shape["points"]), shape.get("shape_type", "polygon")
-        picture.add(shape["label"], place_of(points, is_area=kind == "polygon"), shape.get("flags"))
+        place = place_of(points, is_area=kind in _AREAS)
+        if kind == "circle":
+            (x, y), (edge_x, edge_y) = points
+            radius = ((edge_x - x) ** 2 + (edge_y - y) ** 2) ** 0.5
+            place = place_of_ellipse((x, y), (radius, radius))
+
+        attributes = {**(shape.get("flags") or {}), **(shape.get("attributes") or {})}
+        for word in ("score", "difficult", "description"):
+            # False says as little as nothing.
+            attributes |= {word: shape[word]} if shape.get(word) else {}
+        picture.add(shape["label"], place, attributes)
+
+    return picture
+
+
+def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """An image of Create ML; one that is classified has the name alone, without a place."""
+    names = ("image", "imagefilename", "filename")
+    picture = Picture(next(record[name] for name in names if name in record))
+    annotations = record.get("annotations", record.get("annotation", ()))
+
+    for annotation in [annotations] if isinstance(annotations, str | dict) else annotations:
+        if isinstance(annotation, str):
+            picture.add(annotation, {})
+            continue
+        place: dict[str, Any] = {}
+        if "coordinates" in annotation:
+            x, y, w, h = itemgetter("x", "y", "width", "height")(annotation["coordinates"])
+            place = box_place(x - w / 2, y - h / 2, w, h)
+        picture.add(annotation["label"], place)
+
     return picture
 
 
 def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     labels = beside["categories"]["label"]["labels"]
-    image = item.get("image", {})
+    image = item.get("image") or item.get("media") or {}
     height, width = image.get("size") or (None, None)
     picture = Picture(image.get("path") or item["id"], width, height)
 
     for annotation in item["annotations"]:
-        place: dict[str, Any] = {}
-        if "bbox" in annotation:
-            place = box_place(*annotation["bbox"])
-        elif points := annotation.get("points"):
-            pairs = list(zip(points[::2], points[1::2], strict=True))
-            place = place_of(pairs, is_area=annotation["type"] == "polygon")
+        attributes = annotation.get("attributes") or {}
+        # An object of a video that is not in this frame.
+        if annotation.get("label_id") is None or attributes.get("outside"):
+            continue
+        label = labels[annotation["label_id"]]
+        name = label["name"] if isinstance(label, dict) else label
+        picture.add(name, _datumaro_place(annotation), attributes)
 
-        if annotation.get("label_id") is not None:
-            picture.add(labels[annotation["label_id"]]["name"], place, annotation.get("attributes"))
     return picture
 
 
-def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    picture = Picture(record["image"])
-    for annotation in record["annotations"]:
-        x, y, w, h = itemgetter("x", "y", "width", "height")(annotation["coordinates"])
-        picture.add(annotation["label"], box_place(x - w / 2, y - h / 2, w, h))
+def _datumaro_place(annotation: Any) -> dict[str, Any]:
+    """Box and outline of an annotation of Datumaro; none of labels and masks."""
+    kind, numbers = annotation["type"], annotation.get("points") or []
+    if kind == "rotated_bbox":
+        x, y, w, h, degrees = numbers or annotation["bbox"]
+        return turn_box((x - w / 2, y - h / 2, w, h), degrees, (x, y))
+
+    if kind == "ellipse" and len(numbers) == 4:
+        left, top, right, bottom = numbers
+        radii = (right - left) / 2, (bottom - top) / 2
+        return place_of_ellipse(((left + right) / 2, (top + bottom) / 2), radii)
+
+    if numbers and not isinstance(numbers[0], int | float):
+        return place_of(pairs(numbers), is_area=kind == "polygon")
+    if "bbox" in annotation and kind != "points":
+        return box_place(*annotation["bbox"])
+
+    return place_of(pairs_in_turn(numbers), is_area=kind == "polygon")
+
+
+def _vott(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """An asset of Microsoft's Visual Object Tagging Tool."""
+    asset = record["asset"]
+    size = asset.get("size") or {}
+    name = unquote(asset.get("name") or asset["path"]).rpartition("/")[2]
+    picture = Picture(name, size.get("width"), size.get("height"))
+
+    for region in record.get("regions") or ():
+        place = place_of(points_of(region.get("points") or ()))
+        if box := region.get("boundingBox"):
+            box = box_place(box["left"], box["top"], box["width"], box["height"])
+            place = box if region.get("type") in (None, "RECTANGLE", "SQUARE") else place | box
+        for tag in region["tags"]:
+            picture.add(tag, place)
+
     return picture
+
+
+def _superannotate(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """An image of SuperAnnotate."""
+    about = record["metadata"]
+    if "duration" in about:
+        raise ValueError("is a video, whose frames SuperAnnotate does not name")
+
+    picture = Picture(about["name"], about.get("width"), about.get("height"))
+    tags = [tag if isinstance(tag, str) else tag["name"] for tag in record.get("tags") or ()]
+    picture.metadata = dict.fromkeys(tags, True)
+
+    for thing in record["instances"]:
+        attributes = thing.get("attributes") or ()
+        answers = gather((answer["groupName"], answer["name"]) for answer in attributes)
+        picture.add(thing["className"], _superannotate_place(thing), answers)
+
+    return picture
+
+
+def _superannotate_place(thing: Any) -> dict[str, Any]:
+    """Box and outline of an instance; none of masks, templates and tags."""
+    points = thing.get("points")
+    match thing.get("type"):
+        case "bbox":
+            return corners_place(*itemgetter("x1", "y1", "x2", "y2")(points))
+        case "rbbox":
+            return place_of([(points[f"x{corner}"], points[f"y{corner}"]) for corner in "1234"])
+        case "polygon" | "polyline":
+            return place_of(pairs_in_turn(points), is_area=thing["type"] == "polygon")
+        case "ellipse":
+            radii = thing["rx"], thing["ry"]
+            return place_of_ellipse((thing["cx"], thing["cy"]), radii, thing.get("angle") or 0)
+        case "point":
+            return place_of([(thing["x"], thing["y"])])
+        case "cuboid":
+            sides = points.values()
+            return place_of([(side[f"x{end}"], side[f"y{end}"]) for side in sides for end in "12"],
+                            is_area=False)  # fmt: skip
+        case "template":
+            return place_of(points_of(points or ()), is_area=False)
+
+    return {}
 
 
 TOOLS = {
-    "labelbox": json_reader("Labelbox NDJSON", _labelbox, "data_row", "projects"),
-    "supervisely": json_reader(
-        "Supervisely", _supervisely, "description", "tags", "size", "objects"
-    ),
     "labelme": json_reader("LabelMe JSON", _labelme, "shapes", "imagePath"),
-    "createml": json_reader("Create ML JSON", _createml, "image", "annotations", "coordinates"),
-    "datumaro": json_reader(
-        "Datumaro JSON", _datumaro, "infos", "categories", "items", key="items"
+    "createml": json_reader(
+        "Create ML JSON", _createml,
+        "image|imagefilename", "annotations|annotation", "coordinates",
     ),
-}
+    "datumaro": json_reader(
+        "Datumaro JSON", _datumaro, "/categories.label", "/items.id",
+        key="items", beside=("categories",),
+    ),
+    "vott": json_reader("VoTT JSON", _vott, "asset.path|asset.name", "regions", key="assets"),
+    "superannotate": json_reader(
+        "SuperAnnotate JSON", _superannotate, "/metadata.name", "/instances", "/tags|/comments"
+    ),
+}  # fmt: skip
 
 PLUGINS = tuple(starmap(format_of, TOOLS.items()))

@@ -10,6 +10,7 @@ from typing import Any
 
 from cobalance.base import UNDECODABLE, Annotations, Progress, inflect, shorten_list, track
 from cobalance.ingest.collector import SKIPPED, Collector
+from cobalance.ingest.formats.answers import object_arguments
 from cobalance.ingest.names import split_named, split_of_file, split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
@@ -20,7 +21,7 @@ from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else
-_FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError,
+FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError,
            StopIteration, *UNDECODABLE)  # fmt: skip
 
 
@@ -41,6 +42,7 @@ class Picture:
     file: str | None = None
     frame: str = ""
     full_name: str = ""
+    class_name: str | None = None
     objects: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -48,7 +50,8 @@ class Picture:
 
     def add(self, concept: object, place: Mapping[str, Any], attributes: Any = None) -> None:
         """Add an object with its box and outline."""
-        self.objects.append({"concept": str(concept), **place, "attributes": attributes})
+        arguments = {**object_arguments(attributes), **place}
+        self.objects.append({"concept": str(concept), **arguments})
 
 
 Records = Iterator[tuple[str, Callable[[], Picture]]]
@@ -167,7 +170,7 @@ class ToolReader(TreeReader):
                     return pictures
                 picture = make()
                 width, height = _size_px(picture.width), _size_px(picture.height)
-            except _FAULTS as error:
+            except FAULTS as error:
                 fault_place = f"{place}{record}".rstrip(", ") or file
                 problems.record(fault_place, describe_fault(error)[:200], "Correct the record")
                 continue
@@ -188,6 +191,7 @@ class ToolReader(TreeReader):
                 width=width,
                 height=height,
                 split=split,
+                class_name=picture.class_name,
                 metadata=picture.metadata,
             )
             if row != SKIPPED:
