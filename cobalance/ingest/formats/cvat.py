@@ -4,7 +4,7 @@ https://docs.cvat.ai/docs/other/xml_format
 """
 
 import posixpath
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,8 +35,10 @@ class _Video(NamedTuple):
 def _records(file: str, read: Read) -> Records:
     """Images, and all frames of videos; objects ``outside`` of a frame are not in it."""
     root = decode_xml(read(file))
-    for number, image in enumerate(root.iterfind("image"), start=1):
-        yield f"image {number}", partial(_image, image)
+    images = root.findall("image")
+    n_images = Counter(map(_key, images))
+    for number, image in enumerate(images, start=1):
+        yield f"image {number}", partial(_image, image, is_repeated=n_images[_key(image)] > 1)
 
     shapes_by_task: dict[str, dict[int, list[tuple[str, Element]]]] = {}
     for track in root.iterfind("track"):
@@ -82,14 +84,21 @@ def _frames(task: str, video: _Video, shapes: Mapping[int, _Shapes]) -> Records:
         yield f"{place}frame {number}", make
 
 
-def _image(image: Element) -> Picture:
+def _key(image: Element) -> tuple[str, str]:
+    return image.get("subset") or "", image.get("name") or ""
+
+
+def _image(image: Element, *, is_repeated: bool) -> Picture:
     picture = Picture(image.get("name", ""), image.get("width"), image.get("height"))
     subset, task = image.get("subset") or "", image.get("task_id") or ""
     picture.split = subset.lower() or None
     if task:
         picture.metadata["task"] = task
-    # Tasks of a project may have images of one name.
-    picture.full_name = posixpath.join(subset or task, picture.name)
+    # Tasks of a project, and of one of its subsets, may have images of one name.
+    folders = [subset or task]
+    if subset and is_repeated:
+        folders.append(task)
+    picture.full_name = posixpath.join(*folders, picture.name)
 
     for shape in image:
         picture.add(shape.get("label", ""), _place(shape), _attributes(shape))

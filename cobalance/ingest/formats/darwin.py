@@ -3,6 +3,7 @@
 https://docs.v7labs.com/reference/darwin-json
 """
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from math import degrees
@@ -20,6 +21,15 @@ _FRAME = "{:07}.png"  # as darwin-py calls the frames that it downloads
 
 
 def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Iterator[Picture]:
+    """Images of an item, with its folder: items of several folders may have one name."""
+    folder = (record["item"].get("path") or "").strip("/")
+    for picture in _pictures(record):
+        if folder:
+            picture.full_name = posixpath.join(folder, picture.name)
+        yield picture
+
+
+def _pictures(record: Any) -> Iterator[Picture]:
     """An image for each slot of the item, and for each frame of its videos."""
     item = record["item"]
     slots = item.get("slots") or [{}]

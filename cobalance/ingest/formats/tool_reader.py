@@ -207,7 +207,10 @@ def _full_name(picture: Picture, file: str, split: str | None) -> str:
     if "://" in name or name.startswith("/"):
         return name
 
-    folder = posixpath.dirname(file)
+    folder, own_folder = posixpath.dirname(file), posixpath.dirname(name)
+    # A tool's folder may be that of its file.
+    if own_folder and f"/{folder}".endswith(f"/{own_folder}"):
+        name = posixpath.basename(name)
     # Files of several splits may lie in one folder.
     if split and not picture.full_name and split_of_path(file) is None:
         folder = posixpath.join(folder, split)

@@ -188,3 +188,12 @@ def test_cuboids_and_skeletons_have_the_box_around_them(tmp_path):
     mentions = read_annotations(tmp_path).mentions
     boxes = mentions[["x_px", "y_px", "w_px", "h_px"]].to_numpy().tolist()
     assert boxes == [[1, 2, 7, 14], [2, 3, 3, 6]]
+
+
+def test_tasks_of_one_subset_may_have_images_of_one_name(tmp_path):
+    image = '<image id="0" name="1.png" subset="Train" task_id="{}" width="9" height="9"/>'
+    images = image.format(7) + image.format(8)
+    (tmp_path / "annotations.xml").write_text(f"<annotations>{images}</annotations>")
+    annotations = read_annotations(tmp_path)
+    assert annotations.images["id"].tolist() == ["Train/7/1.png", "Train/8/1.png"]
+    assert annotations.images["split"].tolist() == ["train", "train"]
