@@ -253,7 +253,7 @@ class Collector:
         )
 
     def _unique_ids(self) -> tuple[list[str], list[str]]:
-        """Ids of all images, the full ones if some repeat, and notes; changes the uris of those."""
+        """Ids of all images, the full ones if some repeat, and notes; uris and videos follow."""
         short_ids = [id_ for id_, _ in self._place]
         n_repeated = len(short_ids) - len({*short_ids})
         if not n_repeated:
@@ -270,6 +270,12 @@ class Collector:
             # A name alone would give all of them the same picture.
             if n_images[short_id] > 1 and self._uris[row] == short_id:
                 self._uris[row] = full_id
+
+        # Two videos of one name are two clusters.
+        for number, (row, values) in enumerate(self._metadata):
+            if VIDEO in values:
+                folder = ids[row].removesuffix(short_ids[row])
+                self._metadata[number] = row, {**values, VIDEO: f"{folder}{values[VIDEO]}"}
 
         n_shared = sum(n for n in n_images.values() if n > 1)
         note = f"{n_shared:,} images share their names, so that ids have folders, such as {ids[0]}"

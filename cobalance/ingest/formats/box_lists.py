@@ -66,9 +66,10 @@ def _kitti_tracking(file: str, read: Read) -> Records:
     frames = group_pairs((int(row[0]), row[2:]) for row in _rows(read(file), None))
     path = PurePosixPath(file)
     folder = path.parent.with_name(path.parent.name.replace("label", "image"))
+    video = str(folder / path.stem)
     for frame in range(max(frames, default=-1) + 1):
-        name = str(folder / path.stem / f"{frame:06}.png")
-        make = partial(_picture, _kitti_row, name, frames.get(frame, []), **{VIDEO: path.stem})
+        name = f"{video}/{frame:06}.png"
+        make = partial(_picture, _kitti_row, name, frames.get(frame, []), **{VIDEO: video})
         yield f"frame {frame}", make
 
 

@@ -332,9 +332,9 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
 
     folder = str(PurePosixPath(file).parent)
     root = "" if folder == "." else folder
-    inner = posixpath.normpath(posixpath.join(root, str(document.get("path") or ".")))
     # The path may be that of another machine.
-    if tree.below(inner) and inner != ".":
+    inner = _Places(tree, root).locate(str(document.get("path") or "."))
+    if inner is not None and tree.below(inner):
         root = inner
 
     images: dict[str, list[str]] = {}

@@ -197,3 +197,14 @@ def test_tasks_of_one_subset_may_have_images_of_one_name(tmp_path):
     annotations = read_annotations(tmp_path)
     assert annotations.images["id"].tolist() == ["Train/7/1.png", "Train/8/1.png"]
     assert annotations.images["split"].tolist() == ["train", "train"]
+
+
+def test_videos_of_one_name_in_two_folders_are_two_clusters(tmp_path):
+    track = '<track label="lorry"><box frame="0" outside="0" xtl="1" ytl="1" xbr="5" ybr="5"/>'
+    meta = "<meta><task><name>drive.mp4</name><size>1</size></task></meta>"
+    for folder in ("monday", "tuesday"):
+        (tmp_path / folder).mkdir()
+        text = f"<annotations>{meta}{track}</track></annotations>"
+        (tmp_path / folder / "annotations.xml").write_text(text)
+    images = read_annotations(tmp_path).images
+    assert images["cluster"].tolist() == ["monday/drive.mp4", "tuesday/drive.mp4"]

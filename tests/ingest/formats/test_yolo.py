@@ -46,6 +46,14 @@ def test_folders_of_another_machine_are_left_out(tmp_path, root):
     assert images["uri"].tolist() == ["images/train/1.jpg", "images/val/2.jpg"]
 
 
+@pytest.mark.parametrize("path", ["/content/ships", "../datasets/ships", "ships", "."])
+def test_the_root_may_be_another_machines_or_beside_data_yaml(tmp_path, path):
+    yaml = f"path: {path}\ntrain: images/train\nnames: [hull]\n"
+    inner = "" if path == "." else "ships__"
+    folder = written(tmp_path, yaml, **{f"{inner}images__train__1": HULL})
+    assert concepts(read_annotations(folder)) == {"images/train/1.jpg": ["hull"]}
+
+
 def test_lines_of_a_list_may_have_folders_of_another_machine(tmp_path):
     folder = written(tmp_path, "train: train.txt\nnames: [hull]\n", images__1=HULL)
     (folder / "train.txt").write_text("/home/ann/ships/images/1.jpg\n/home/ann/images/gone.jpg\n")
