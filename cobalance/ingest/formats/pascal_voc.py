@@ -12,7 +12,7 @@ from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolRea
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import place_of, turn_box
+from cobalance.vision.images import Point, place_of_parts, turn_box
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
@@ -64,7 +64,9 @@ def _answers(thing: Element) -> dict[str, Any]:
 def _place(thing: Element) -> dict[str, Any]:
     """Box and outline of an object: upright, turned (roLabelImg), a mask's, or a polygon."""
     if (box := thing.find("bndbox")) is not None:
-        return {"box": _box(box)}
+        # Roboflow's tools have the outline beside the box, counted as it is.
+        parts = [[(x - 1, y - 1) for x, y in part] for part in _parts(thing)]
+        return place_of_parts(parts, cuts_holes=False) | {"box": _box(box)}
 
     if (box := thing.find("robndbox")) is not None:
         x, y, w, h, angle = _numbers(box, "cx", "cy", "w", "h", "angle")
@@ -74,10 +76,22 @@ def _place(thing: Element) -> dict[str, Any]:
         left, top, right, bottom = _numbers(box, *_SIDES)
         return {"box": (left, top, right - left, bottom - top)}
 
-    points = [_numbers(point, "x", "y") for point in thing.iterfind("polygon/pt")]
-    if not points:
-        return {}
-    return place_of([(x, y) for x, y in points])
+    return place_of_parts(_parts(thing), cuts_holes=False)
+
+
+def _parts(thing: Element) -> list[list[Point]]:
+    """Outlines of an object: points of LabelMe, or numbered corners (``x1``, ``y1``)."""
+    parts = list[list[Point]]()
+    for polygon in thing.iterfind("polygon"):
+        names = [(f"x{number}", f"y{number}") for number in range(1, len(polygon) // 2 + 1)]
+        if names and polygon.find("x1") is not None:
+            corners = (_numbers(polygon, *pair) for pair in names)
+        else:
+            corners = (_numbers(point, "x", "y") for point in polygon.iterfind("pt"))
+        part = [(x, y) for x, y in corners]
+        if part:
+            parts.append(part)
+    return parts
 
 
 def _box(box: Element) -> Box:

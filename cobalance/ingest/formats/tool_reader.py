@@ -11,7 +11,7 @@ from typing import Any
 from cobalance.base import UNDECODABLE, Annotations, Progress, inflect, shorten_list, track
 from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.formats.answers import object_arguments
-from cobalance.ingest.names import split_named, split_of_file, split_of_path
+from cobalance.ingest.names import split_named, split_of_file, split_of_path, upwards
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher, pictures_beside
@@ -67,14 +67,15 @@ class ToolReader(TreeReader):
     All have some `marks` in their first 64 KiB, which are regular expressions, and, if they are
     JSON, some `keys`, as `Outline.has` takes them. `records` takes a file's path, and what reads it
     and others.
-    `splits` are those of images whose files are called so, without endings.
+    `splits` are those of images by a folder that their files are in, and these' names without
+    endings.
     """
 
     description: str
     marks: tuple[bytes, ...]
     records: Callable[[str, Read], Records]
     endings: tuple[str, ...] = (".json", ".ndjson")
-    splits: Mapping[str, str] = field(default_factory=dict)
+    splits: Mapping[tuple[str, str], str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
 
     def detects(self, path: Path, head: bytes) -> bool:
@@ -148,8 +149,16 @@ class ToolReader(TreeReader):
         have_endings = any(_stem(picture.name) != picture.name for picture in pictures)
         for path in paths:
             name = posixpath.basename(path) if have_endings else _stem(path)
-            split = self.splits.get(_stem(path)) or split_of_path(path)
+            split = self._listed_split(path) or split_of_path(path)
             collector.image(name, path, full_id=path, uri=path, split=split)
+
+    def _listed_split(self, file: str) -> str | None:
+        """Split of an image by the lists of the nearest folder above its file that has some."""
+        if not self.splits:
+            return None
+        folders = [*upwards(posixpath.dirname(file)), ""]
+        listed = (self.splits.get((folder, _stem(file))) for folder in folders)
+        return next(filter(None, listed), None)
 
     def _collect(
         self, file: str, read: Read, place: str, collector: Collector, problems: Problems
@@ -178,10 +187,9 @@ class ToolReader(TreeReader):
             name, record_place = picture.file or picture.name, f"{place}{record}".rstrip(", ")
             split = picture.split
             # A word in the name of one image's own file says nothing.
-            if split is None and _stem(file) == _stem(name):
-                split = self.splits.get(_stem(file)) or split_of_path(file)
-            elif split is None:
-                split = self.splits.get(_stem(file)) or file_split
+            if split is None:
+                is_own = _stem(file) == _stem(name)
+                split = self._listed_split(file) or (split_of_path(file) if is_own else file_split)
 
             row = collector.image(
                 picture.name,
@@ -212,7 +220,7 @@ def _full_name(picture: Picture, file: str, split: str | None) -> str:
     if own_folder and f"/{folder}".endswith(f"/{own_folder}"):
         name = posixpath.basename(name)
     # Files of several splits may lie in one folder.
-    if split and not picture.full_name and split_of_path(file) is None:
+    if split and split == split_of_file(file) != split_of_path(file) and not picture.full_name:
         folder = posixpath.join(folder, split)
     return posixpath.normpath(posixpath.join(folder, name))
 
@@ -297,10 +305,11 @@ def _pictures_alone(
     return pictures_beside(paths, placed, stems)
 
 
-def _listed_splits(tree: FileTree) -> dict[str, str]:
-    """Splits of images by their names without endings, as Pascal VOC's ``ImageSets`` list them.
+def _listed_splits(tree: FileTree) -> dict[tuple[str, str], str]:
+    """Splits of images by their dataset's folder and their names without endings.
 
-    Lists of all images come before those of a class, and of the task Main before others.
+    They are of the lists in ``ImageSets``, as Pascal VOC has them: lists of all images come before
+    those of a class, and of the task Main before others.
     """
     lists = [
         name
@@ -309,14 +318,15 @@ def _listed_splits(tree: FileTree) -> dict[str, str]:
     ]
     lists.sort(key=lambda name: ("_" in posixpath.basename(name), "/main/" not in name.lower()))
 
-    splits = dict[str, str]()
+    splits = dict[tuple[str, str], str]()
     for name in lists:
         split = split_named(_stem(name).rpartition("_")[2])
         if split is None:
             continue
+        root = re.split("(?i)imagesets/", name)[0].rstrip("/")
         for line in tree.lines(name):
             if line.strip():
-                splits.setdefault(_stem(line.split(maxsplit=1)[0]), split)
+                splits.setdefault((root, _stem(line.split(maxsplit=1)[0])), split)
     return splits
 
 

@@ -29,7 +29,6 @@ from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS
 
 _SPLITS = ("train", "val", "test")
-_LISTS = {"train.txt": "train", "val.txt": "val", "valid.txt": "val", "test.txt": "test"}
 _LOOKED_AT = 100  # images, for labels
 _FOLDER_OF_IMAGES = re.compile(r"(?i)(?:(?<=/)|^)(?:jpeg)?images(?=/)(?!.*/(?:jpeg)?images/)")
 _FOLDER_OF_LABELS = re.compile(r"(?:(?<=/)|^)(?:labels|obj_\w+_data)(?=/)(?!.*/labels/)")
@@ -266,8 +265,12 @@ def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
     if not has_labels and not has_labels_alone:
         return
     for name in tree.below("", ".names", "classes.txt"):
-        folder = PurePosixPath(name).parent
-        lists = {split: file for file, split in _LISTS.items() if str(folder / file) in files}
+        folder = posixpath.dirname(name)
+        lists: dict[str, list[str]] = {}
+        for path in tree.below(folder, ".txt"):
+            split = split_named(PurePosixPath(path).stem)
+            if split is not None and posixpath.dirname(path) == folder:
+                lists.setdefault(split, []).append(posixpath.basename(path))
         names = list(filter(None, map(str.strip, tree.lines(name))))
         yield name, {"names": names, "nc": len(names), **lists}
 

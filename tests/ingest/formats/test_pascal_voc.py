@@ -18,6 +18,7 @@ XML = """<?xml version="1.0"?>
 <part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox></part>
 </object>{more}</annotation>"""
 MAN = "<object><name>man</name></object>"
+CORNERS = {1: (3, 3), 2: (8, 3), 3: (8, 9)}
 WOMAN = "<object><name>woman</name></object>"
 OPTIONS = ReadOptions(class_category={"man": "man", "woman": "woman"})
 
@@ -150,3 +151,25 @@ def test_a_turned_box_of_rolabelimg_has_its_outline(tmp_path):
     mentions = read_annotations(tmp_path).mentions
     box = mentions[["x_px", "y_px", "w_px", "h_px"]].to_numpy()[0]
     assert box.round(6).tolist() == [8, 6, 4, 8]
+
+
+def test_an_outline_beside_a_box_is_counted_from_1_as_well(tmp_path):
+    sides = "<bndbox><xmin>3</xmin><ymin>3</ymin><xmax>8</xmax><ymax>9</ymax></bndbox>"
+    corners = "".join(f"<x{i}>{x}</x{i}><y{i}>{y}</y{i}>" for i, (x, y) in CORNERS.items())
+    thing = f"<object><name>hull</name>{sides}<polygon>{corners}</polygon></object>"
+    (tmp_path / "1.xml").write_text(f"<annotation><filename>1.jpg</filename>{thing}</annotation>")
+    mentions = read_annotations(tmp_path).mentions
+    assert mentions[["x_px", "y_px", "w_px", "h_px"]].to_numpy().tolist() == [[2, 2, 6, 7]]
+    assert bytes(mentions["segmentation"].iloc[0]) == b"[[2.0, 2.0, 7.0, 2.0, 7.0, 8.0]]"
+
+
+def test_lists_are_of_the_images_beside_them(tmp_path):
+    for folder, split in (("VOC2007", "train"), ("VOC2012", "val")):
+        (tmp_path / folder / "Annotations").mkdir(parents=True)
+        (tmp_path / folder / "ImageSets" / "Main").mkdir(parents=True)
+        (tmp_path / folder / "ImageSets" / "Main" / f"{split}.txt").write_text("1\n")
+        text = XML.format(file="1.jpg", more="")
+        (tmp_path / folder / "Annotations" / "1.xml").write_text(text)
+    images = read_annotations(tmp_path).images
+    assert images["id"].tolist() == ["VOC2007/Annotations/1.jpg", "VOC2012/Annotations/1.jpg"]
+    assert images["split"].tolist() == ["train", "val"]

@@ -7,6 +7,8 @@ import pytest
 from cobalance.base.errors import InputError
 from cobalance.ingest.load import read_annotations
 
+SIDES = {"x": 5, "y": 5, "width": 2, "height": 2}
+
 
 def labelme(path, name, label="hull"):
     shape = {"label": label, "points": [[1, 1], [4, 1], [4, 3]], "shape_type": "polygon"}
@@ -70,3 +72,12 @@ def test_a_fault_is_said_in_words(tmp_path, old, new, words):
         read_annotations(tmp_path)
     assert "Error" not in str(caught.value)
     assert "Correct the record" in str(caught.value)
+
+
+def test_files_of_two_splits_in_one_folder_may_name_images_alike(tmp_path):
+    for split in ("train", "val"):
+        record = {"image": "1.jpg", "annotations": [{"label": split, "coordinates": SIDES}]}
+        (tmp_path / f"boxes_{split}.json").write_text(json.dumps([record]))
+    images = read_annotations(tmp_path).images
+    assert images["id"].tolist() == ["train/1.jpg", "val/1.jpg"]
+    assert images["split"].tolist() == ["train", "val"]

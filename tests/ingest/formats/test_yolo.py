@@ -125,3 +125,20 @@ def test_labels_may_lie_in_a_folder_of_annotations(tmp_path):
     (tmp_path / "Annotations" / "1.txt").write_text(HULL)
     (tmp_path / "obj.names").write_text("hull\n")
     assert concepts(read_annotations(tmp_path)) == {"Images/1.jpg": ["hull"]}
+
+
+def test_lists_beside_names_may_begin_with_data_and_a_capital(tmp_path):
+    for split in ("Train", "Validation"):
+        folder = tmp_path / f"obj_{split}_data"
+        folder.mkdir()
+        (folder / f"{split}1.jpg").write_bytes(b"pixels")
+        (folder / f"{split}1.txt").write_text(HULL)
+        line = f"data/obj_{split}_data/{split}1.jpg\n"
+        (tmp_path / f"{split}.txt").write_text(line)
+    (tmp_path / "obj.names").write_text("hull\n")
+    images = read_annotations(tmp_path).images
+    assert images["id"].tolist() == [
+        "obj_Train_data/Train1.jpg",
+        "obj_Validation_data/Validation1.jpg",
+    ]
+    assert images["split"].tolist() == ["train", "val"]
