@@ -26,8 +26,9 @@ _DRIVE = re.compile(r"^[A-Za-z]:/")
 _PLAIN_FOLDERS = {"data", "image", "images", "img", "imgs", "jpegimages", "photos", "pictures"}
 # Pictures in such folders are drawn of annotations, or of other pictures.
 _DRAWN = re.compile(
-    r"(masks?|segmentation.*|semantic.*|instances?|panoptic.*|labels?|annotations?|ann|gt.*"
-    r"|depth|thumb.*|previews?)"
+    r"(masks?([-_](png|dir))?|segmentation.*|semantic.*|instances?|panoptic.*|labels?"
+    r"|(train|val|valid|test)[-_]?(annot|masks?|labels?)|labeled.*|annotations?|ann([-_]dir)?|gt.*"
+    r"|ground[-_ ]?truths?|trimaps?|depth.*|disparity|edges|thumb.*|previews?)"
 )
 
 

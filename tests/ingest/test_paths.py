@@ -120,3 +120,48 @@ def test_a_folder_called_as_a_split_may_be_a_class(tmp_path, folders, classes, s
     assert set(found["split"].dropna()) == {*splits.split()}
     if not splits:
         assert len(found) == 3 * len(folders.split())
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "splits"),
+    [
+        ("cars_train cars_test", "", "train test"),
+        ("WIDER_train WIDER_val WIDER_test", "", "train val test"),
+        ("train_images val_images", "", "train val"),
+        ("training testing", "", "train test"),
+        ("cars_train/bmw cars_train/vw cars_test/bmw cars_test/vw", "bmw vw", "train test"),
+        (
+            "seg_train/seg_train/sea seg_train/seg_train/ice "
+            "seg_test/seg_test/sea seg_pred/seg_pred",
+            "sea ice",
+            "train test",
+        ),
+        ("freight_train sailing_boat", "freight_train sailing_boat", ""),
+        ("a/abbey a/attic b/barn", "abbey attic barn", ""),
+        (
+            "a/abbey b/barn c/church/outdoor c/church/indoor",
+            "abbey barn church/outdoor church/indoor",
+            "",
+        ),
+        ("train/abbey train/barn train/church/indoor", "abbey barn church/indoor", "train"),
+        ("oak/leaf oak/bark elm/leaf elm/bark", "leaf bark", ""),
+    ],
+)  # fmt: skip
+def test_splits_by_a_word_and_classes_of_two_levels(tmp_path, folders, classes, splits):
+    for folder_of_pictures in folders.split():
+        names = [f"{folder_of_pictures}/{at}_{len(folder_of_pictures)}.jpg" for at in range(3)]
+        folder(tmp_path, *names)
+    found = read_annotations(tmp_path)
+    assert set(found.images["class_name"].dropna()) == {*(classes.split() or ["all images"])}
+    assert set(found.images["split"].dropna()) == {*splits.split()}
+    if "church" in classes:
+        assert any("one or two levels, such as church/indoor" in note for note in found.notes)
+
+
+def test_masks_are_no_class_and_class_folders_beside_them_are(tmp_path):
+    names = ["train/good/0.png", "test/good/0.png", "test/dent/0.png", "test/dent/1.png"]
+    masks = ["ground_truth/dent/0_mask.png", "ground_truth/dent/1_mask.png"]
+    found = read_annotations(folder(tmp_path, *names, *masks))
+    assert found.images["class_name"].value_counts().to_dict() == {"good": 2, "dent": 2}
+    assert found.images["split"].value_counts().to_dict() == {"test": 3, "train": 1}
+    assert any("2 pictures in ground_truth are masks" in note for note in found.notes)
