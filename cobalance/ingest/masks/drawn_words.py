@@ -39,6 +39,7 @@ _FUSED = (
     (re.compile(r"segmentation_?class(raw|aug|ext)?"), "segmentation"),
     (re.compile(r"segmentation_?object(raw|aug|ext)?"), "segmentation_object"),
     (re.compile(r"ground[-_ ]truths?"), "groundtruth"),
+    (re.compile(r"\b(mask|image|img|label|lab|gt|seg)(\d+)"), r"\1_\2"),
 )
 # People who wear a mask.
 _WORN = re.compile(r"(with|without|no|non|not|wearing|incorrect\w*|incorrectly)[-_ ]*mask")

@@ -173,6 +173,10 @@ class _Search:
         self._paths, self._looks = paths, looks
         names = {path.rpartition("/")[0] for path in paths}
         self._folders = dict(zip(names, map(_Folder.of, names), strict=True))
+        self._places_of_images = set[tuple[str, ...]]()
+        for folder in self._folders.values():
+            if folder.is_image:
+                self._places_of_images.add(folder.place)
         self._drawn = set[str]()
         self._of_image = defaultdict[str, list[str]](list)
 
@@ -254,9 +258,11 @@ class _Search:
 
     def _is_drawn(self, group: Sequence[str], matches: Sequence[_Match]) -> bool:
         """Whether the pictures of a folder that are called as masks are drawn of others."""
-        if len(matches) < _SHARE * len(group):
-            return False
         folder = self._folder(group[0])
+        if len(matches) < _SHARE * len(group):
+            # Masks of other names than their images are still none, beside a folder for these.
+            is_beside = folder.is_drawn and folder.place in self._places_of_images
+            return is_beside and look_at(group, self._looks)
         is_weak = folder.is_weak
         if not folder.is_drawn:
             is_weak = all(map(attrgetter("is_weak"), map(file_words, group)))

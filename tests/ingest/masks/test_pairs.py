@@ -29,6 +29,7 @@ def masks_of(*paths, looks=never):
         ("train/100_sat.jpg", "train/100_mask.png"),
         ("test/dent/000.png", "ground_truth/dent/000_mask.png"),
         ("images/image_0001.png", "masks/gt_0001.png"),
+        ("data/image12.png", "data/mask12.png"),
         ("2_Ortho_RGB/top_potsdam_2_10_RGB.tif", "5_Labels_all/top_potsdam_2_10_label.tif"),
         ("top/top_mosaic_09cm_area1.tif", "gts_for_participants/top_mosaic_09cm_area1.tif"),
         ("training/images/21_training.tif", "training/1st_manual/21_manual1.gif"),
@@ -114,6 +115,14 @@ def test_bands_and_sizes_of_the_same_images_count_once():
     masks = masks_of("thermal/1.jpg", "visible/1.jpg")
     assert masks.images == ["visible/1.jpg"]
     assert masks_of("HR/1.jpg", "LR/1.jpg", "upsampled/1.jpg").images == ["HR/1.jpg"]
+
+
+def test_masks_without_the_names_of_their_images_are_none():
+    paths = ["images/a.jpg", "images/b.jpg", "masks/x7.png", "masks/y8.png"]
+    masks = masks_of(*paths, looks=lambda path: path.endswith("png"))
+    assert masks.images == paths[:2]
+    assert masks.of_image == {}
+    assert masks_of(*paths, looks=lambda path: False).images == paths
 
 
 def test_a_class_folder_that_is_numbered_is_none_of_labels():
