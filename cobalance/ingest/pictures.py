@@ -30,6 +30,8 @@ _DRAWN = re.compile(
     r"|(train|val|valid|test)[-_]?(annot|masks?|labels?)|labeled.*|annotations?|ann([-_]dir)?|gt.*"
     r"|ground[-_ ]?truths?|trimaps?|depth.*|disparity|edges|thumb.*|previews?)"
 )
+# Layers of an image, which are called as the image with such a word and a number.
+_LAYER = re.compile(r"(.+?)_(?:seg|parts)(?:_\d+)?")
 
 
 class NamedPicture(NamedTuple):
@@ -198,6 +200,9 @@ def pictures_beside(
         folder, stem = posixpath.split(whole)
         last_word = re.split(r"[-_. ]", stem.lower())[-1]
         if folder not in folders or whole in taken or stem in stems:
+            continue
+        layer = _LAYER.fullmatch(stem)
+        if layer is not None and posixpath.join(folder, layer[1]) in taken:
             continue
         if not _DRAWN.fullmatch(last_word):
             taken.add(whole)

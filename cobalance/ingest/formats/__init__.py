@@ -31,6 +31,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "labelbox": _LABELBOX,
         "labelbox-json": _LABELBOX,
         "supervisely": "cobalance.ingest.formats.supervisely",
+        "kili": "cobalance.ingest.formats.kili",
         "labelme": _TOOLS,
         "via": _VIA,
         "via-csv": _VIA,

@@ -34,6 +34,12 @@ def _pictures(record: Any) -> Iterator[Picture]:
     item = record["item"]
     slots = item.get("slots") or [{}]
     metadata = _properties(record)
+    names = [_slot_name(item["name"], slot) for slot in slots]
+    # Of one slot the item's name is the picture's; files of several may be called alike.
+    if len(slots) == 1:
+        names = [item["name"]]
+    elif len({*names}) < len(names):
+        names = [f"{item['name']}/{slot['slot_name']}" for slot in slots]
 
     for number, slot in enumerate(slots):
         # What names no slot is of the first.
@@ -42,7 +48,7 @@ def _pictures(record: Any) -> Iterator[Picture]:
             for annotation in record["annotations"]
             if _slot_number(annotation, slots) == number and not _is_raster_layer(annotation)
         ]
-        name = item["name"] if len(slots) == 1 else _slot_name(item["name"], slot)
+        name = names[number]
         size = slot.get("width"), slot.get("height")
         if _is_video(slot, own_annotations):
             yield from _frames(name, slot, own_annotations, metadata)

@@ -106,7 +106,11 @@ def _picture_number(result: Any, addresses: Sequence[tuple[str, str]]) -> int | 
     if index is not None:
         return int(index)
 
+    # Tags of a repeater have the number of their page.
     tags = [tag for tag, _ in addresses]
+    page = result.get("to_name", "").rpartition("_")[2]
+    if len({*tags}) == 1 and page.isdecimal() and int(page) < len(addresses):
+        return int(page)
     if len({*tags}) == len(tags) and result.get("to_name") in tags:
         return tags.index(result["to_name"])
 

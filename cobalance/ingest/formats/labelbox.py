@@ -11,11 +11,17 @@ from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
 from cobalance.vision.images import place_of
 
+_DOCUMENTS = (".pdf", ".html", ".txt", ".json", ".csv", ".wav", ".mp3")
+_PICTURES = (None, "image", "video", "tiled_image")  # types of assets that show something
+
 
 def _labelbox(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture | Iterator[Picture]:
     """The image of a data row, or the frames of its video."""
     data, size = row["data_row"], row.get("media_attributes") or {}
     name = data.get("external_id") or data.get("global_key") or data["id"]
+    if size.get("asset_type") not in _PICTURES:
+        raise ValueError(f"{name!r} is of the type {size['asset_type']}, which is no image")
+
     picture = Picture(name, size.get("width"), size.get("height"))
     labels = [
         label["annotations"] for project in row["projects"].values() for label in _choose(project)
@@ -91,19 +97,37 @@ def _frames(picture: Picture, labels: list[Any], n_frames: int) -> Iterator[Pict
         yield frame
 
 
-def _labelbox_tasks(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    """An image of the JSON that Labelbox exported until 2023, called as it was there."""
+def _labelbox_rows(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture | Iterator[Picture]:
+    """The image or video of a row of the JSON that Labelbox exported until 2023."""
     address = row.get("Labeled Data") or ""
     picture = Picture(row.get("External ID") or address.rpartition("/")[2] or row["DataRow ID"])
+    if picture.name.lower().endswith(_DOCUMENTS):
+        raise ValueError(f"{picture.name!r} is a text or a sound, and no image")
+
     label = row.get("Label") or {}
-    picture.metadata = gather(_former_answers(label.get("classifications")))
-
-    for item in label.get("objects") or ():
-        place = _former_place(item)
-        attributes = gather(_former_answers(item.get("classifications")))
-        picture.add(item.get("title") or item["value"], place, attributes)
-
+    if isinstance(label, list):
+        return _former_frames(picture.name, label)
+    _show_former(label, picture)
     return picture
+
+
+def _former_frames(video: str, labels: list[Any]) -> Iterator[Picture]:
+    """Frames that somebody labelled; Labelbox counts them from 1."""
+    for label in labels:
+        number = label["frameNumber"] - 1
+        frame = Picture(f"{video}/frame_{number:06}.png")
+        frame.frame = f"{video}#frame={number}"
+        _show_former(label, frame)
+        frame.metadata[VIDEO] = video
+        yield frame
+
+
+def _show_former(label: Any, picture: Picture) -> None:
+    """Add objects and answers of a label to its picture."""
+    picture.metadata = gather(_former_answers(label.get("classifications")))
+    for item in label.get("objects") or ():
+        attributes = gather(_former_answers(item.get("classifications")))
+        picture.add(item.get("title") or item["value"], _former_place(item), attributes)
 
 
 def _former_place(item: Any) -> dict[str, Any]:
@@ -114,6 +138,11 @@ def _former_place(item: Any) -> dict[str, Any]:
 
 def _former_answers(questions: Any) -> Iterator[tuple[str, Any]]:
     for question in questions or ():
+        # Questions within others are lists of them.
+        if isinstance(question, list):
+            yield from _former_answers(question)
+            continue
+
         name = question.get("title") or question["value"]
         answer = question.get("answers") or question.get("answer")
         for option in answer if isinstance(answer, list) else [answer]:
@@ -127,7 +156,7 @@ def _former_answers(questions: Any) -> Iterator[tuple[str, Any]]:
 TOOLS = {
     "labelbox": json_reader("Labelbox NDJSON", _labelbox, "data_row", "projects"),
     "labelbox-json": json_reader(
-        "Labelbox JSON until 2023", _labelbox_tasks, "DataRow ID", "Labeled Data", "Label"
+        "Labelbox JSON until 2023", _labelbox_rows, "DataRow ID", "Labeled Data", "Label"
     ),
 }
 

@@ -22,7 +22,14 @@ _OTHERS = {
     "Encord's JSON": (("label_hash", "data_units"), _AS_COCO),
     "a task of Scale": (("task_id", "params", "response"), _AS_COCO),
     "Dataloop's JSON": (("annotations.coordinates", "datasetId"), _AS_COCO),
-    "Kili's JSON": (("externalId", "jsonResponse"), _AS_COCO),
+    "Labelbox's NDJSON for imports": (
+        ("uuid", "dataRow"),
+        "Name the data rows as Labelbox exports them.",
+    ),
+    "poses of MPII": (
+        ("joints", "center", "scale"),
+        "They name no concepts: name a file that does.",
+    ),
 }
 """Keys, as `Outline.has` takes them, and what to do, by the name of the form."""
 

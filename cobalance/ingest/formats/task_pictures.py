@@ -15,8 +15,9 @@ _ADDRESSES = ("/data/", "/tasks/", "data:image")
 def picture_keys(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     """Keys whose values are pictures, the most likely first.
 
-    These are values that end as pictures do, else addresses, else any text. A key with one and the
-    same value in all tasks, such as a logo, is none if another has values that differ.
+    These are values that end as pictures do, else addresses, else those of a key such as ``image``.
+    A key with one and the same value in all tasks, such as a logo, is none if another has values
+    that differ.
     """
     values_of: dict[str, set[str]] = defaultdict(set)
     n_tasks = 0
@@ -26,24 +27,32 @@ def picture_keys(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
         for key, value in data.items():
             values_of[key].update(_texts(value))
 
-    for is_picture in (_has_ending, _is_address, bool):
+    for is_picture in (_has_ending, _is_address):
         keys = [
-            key for key, values in values_of.items()
+            key
+            for key, values in values_of.items()
             if values and 2 * sum(map(is_picture, values)) > len(values)
-        ]  # fmt: skip
+        ]
         differing = [key for key in keys if len(values_of[key]) > 1 or n_tasks == 1]
         if keys:
             return sorted(differing or keys, key=lambda key: (_rank(key), -len(values_of[key])))
 
-    return []
+    # A name without an ending may be a picture's, or a person's.
+    return [key for key, values in values_of.items() if values and _rank(key) < len(_USUAL)]
 
 
 def _texts(value: Any) -> list[str]:
+    """Texts of a value, which may be addresses of a task's pictures."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return value
-    return []
+    if not isinstance(value, list):
+        return []
+    # Pages of a task are addresses, or objects with one.
+    texts = []
+    for item in value:
+        own = item.values() if isinstance(item, dict) else [item]
+        texts += [text for text in own if isinstance(text, str)][:1]
+    return texts
 
 
 def _rank(key: str) -> int:

@@ -2,8 +2,8 @@
 
 import posixpath
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,6 +20,7 @@ from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
+_VERSION = re.compile(r"((?:.*/)?)v(\d+\.\d+)/")  # of the annotations of a dataset
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else
 FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError,
            StopIteration, *UNDECODABLE)  # fmt: skip
@@ -118,9 +119,10 @@ class ToolReader(TreeReader):
         pictures: list[NamedPicture] = []
         unread: list[str] = []
         names = tree.below("", *self.endings)
+        latest = _latest_versions(names)
 
         for _, name in track(progress, "read", names):
-            if self._is_own(tree, name):
+            if name in latest and self._is_own(tree, name):
                 pictures += reader._collect(name, tree.read, f"{name}, ", collector, problems)
             else:
                 unread.append(name)
@@ -207,6 +209,21 @@ class ToolReader(TreeReader):
                 pictures.append(NamedPicture(name, file, split, picture.frame, full_name))
             for number, thing in enumerate(picture.objects, start=1):
                 collector.mention(row, place=f"{record_place}, object {number}", **thing)
+
+
+def _latest_versions(names: Iterable[str]) -> set[str]:
+    """Names but for those in a folder such as ``v1.2`` beside ``v2.0``."""
+    versions: dict[str, list[tuple[tuple[int, ...], str]]] = defaultdict(list)
+    for name in names:
+        match = _VERSION.match(name)
+        before, version = (match[1], match[2]) if match else (name, "0")
+        versions[before].append((tuple(map(int, version.split("."))), name))
+
+    latest = set[str]()
+    for numbered in versions.values():
+        newest, _ = max(numbered)
+        latest.update(name for version, name in numbered if version == newest)
+    return latest
 
 
 def _full_name(picture: Picture, file: str, split: str | None) -> str:

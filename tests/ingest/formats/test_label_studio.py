@@ -157,3 +157,17 @@ def test_regions_of_json_min_that_nobody_labelled_name_nothing(tmp_path):
     )  # fmt: skip
     assert rows(data) == {"a.jpg": ["apple", "ripe: green", "sky: blue"], "b.jpg": ["sky: grey"]}
     assert boxes(data, "ripe: green") == [BOX]
+
+
+def test_pages_of_a_repeater_are_images(tmp_path):
+    second = region("a", rectanglelabels=["door"]) | {"to_name": "page_1"}
+    pages = [{"url": "https://x.org/1.jpg"}, {"url": "https://x.org/2.jpg"}]
+    data = read(tmp_path, task(second, pages=pages))
+    assert rows(data) == {"https://x.org/1.jpg": [], "https://x.org/2.jpg": ["door"]}
+
+
+def test_tasks_of_texts_are_no_images(tmp_path):
+    answer = {"from_name": "mood", "to_name": "text", "type": "choices",
+              "value": {"choices": ["glad"]}}  # fmt: skip
+    with pytest.raises(InputError, match="none of its data"):
+        read(tmp_path, task(answer, text="A fine day."))

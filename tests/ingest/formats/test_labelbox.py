@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from cobalance.base.errors import InputError
 from tests.ingest.tool_files import boxes, read_files, rows
 
 
@@ -83,3 +86,18 @@ def test_the_json_of_before_is_read(tmp_path):
     data = read_files(tmp_path, {"export.json": [former, second]}, "export.json")
     assert rows(data) == {"a.jpg": ["cart", "sky: blue"], "b.jpg": ["sky: grey"]}
     assert boxes(data, "cart") == [[2, 1, 6, 5]]
+
+
+def test_former_videos_are_their_frames(tmp_path):
+    cart = {"title": "cart", "bbox": {"top": 1, "left": 2, "height": 5, "width": 6}}
+    label = [{"frameNumber": 3, "objects": [cart], "classifications": []}]
+    former = {"ID": "1", "DataRow ID": "2", "Labeled Data": "https://x.org/road.mp4",
+              "External ID": "road.mp4", "Label": label}  # fmt: skip
+    data = read_files(tmp_path, {"export.json": [former]}, "export.json")
+    assert data.images["uri"].tolist() == ["road.mp4#frame=2"]
+    assert rows(data) == {"road.mp4/frame_000002.png": ["cart"]}
+
+
+def test_documents_are_refused(tmp_path):
+    with pytest.raises(InputError, match="is no image"):
+        read(tmp_path, row("a.txt", {"objects": []}, asset_type="text"))

@@ -11,7 +11,8 @@ FORMS = {
     "YouTube-VIS": {"videos": [{"id": 1, "file_names": ["1/0.jpg"]}], "categories": [],
                     "annotations": [{"id": 1, "video_id": 1, "bboxes": [None]}]},
     "Encord": [{"label_hash": "x", "data_hash": "y", "data_units": {}}],
-    "Kili": [{"id": "1", "externalId": "a", "labels": [{"jsonResponse": {}}]}],
+    "Labelbox's NDJSON for imports": [{"uuid": "1", "dataRow": {"id": "2"}, "name": "cart"}],
+    "MPII": [{"image": "a.jpg", "joints": [[1, 2]], "center": [1, 2], "scale": 3.5}],
     "Scale": [{"task_id": "1", "type": "imageannotation", "params": {}, "response": {}}],
 }  # fmt: skip
 

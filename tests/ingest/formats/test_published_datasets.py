@@ -1,5 +1,7 @@
 """JSON of published datasets: what is deleted, ignored or a crowd, and names of pictures."""
 
+from PIL import Image
+
 from tests.ingest.tool_files import boxes, read_files, rows
 
 TRIANGLE = [[1, 1], [9, 1], [9, 9]]
@@ -106,3 +108,23 @@ def test_objects_of_ade20k_are_read(tmp_path):
         "b.jpg": ["scene: hall", "scene: home"],
     }
     assert data.images["width_px"].tolist() == [60, 60]
+
+
+def test_the_last_of_several_versions_of_annotations_is_read(tmp_path):
+    image = {"id": 1, "file_name": "a.jpg"}
+    files = {}
+    for version, category in (("v1.2", 1), ("v2.0", 2)):
+        segments = [{"id": 5, "category_id": category}]
+        annotation = {"image_id": 1, "file_name": "a.png", "segments_info": segments}
+        files[f"val/{version}/panoptic/panoptic.json"] = panoptic([image], annotation)
+    data = read_files(tmp_path, files)
+    assert rows(data) == {"a.jpg": ["van"]}
+    assert any("v1.2/panoptic/panoptic.json" in note for note in data.notes)
+
+
+def test_layers_of_ade20k_are_no_images(tmp_path):
+    about = {"filename": "a.jpg", "imsize": [40, 60, 3], "object": []}
+    for name in ("a.jpg", "a_seg.png", "a_parts_1.png", "b.jpg"):
+        Image.new("RGB", (60, 40)).save(tmp_path / name)
+    data = read_files(tmp_path, {"a.json": {"annotation": about}})
+    assert sorted(data.images["id"]) == ["a.jpg", "b.jpg"]
