@@ -149,7 +149,12 @@ class PictureMatcher:
                 and split_of_path(path) in (None, picture.split or split_of_path(path))
             ]
             if len(agreeing) > 1:
-                return None
+                # Folders of pictures and of annotations may be called alike, such as by the day.
+                last = posixpath.basename(folder)
+                end = f"/{last}/{name}"
+                agreeing = [path for path in agreeing if f"/{form(path)}".endswith(end)]
+                if len(agreeing) != 1:
+                    return None
             if agreeing:
                 return _Match(agreeing[0], (distance, steps))
         return None

@@ -264,7 +264,7 @@ def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
     has_labels = not files.isdisjoint(chain.from_iterable(map(_labels_of, images)))
     if not has_labels and not has_labels_alone:
         return
-    for name in tree.below("", ".names", "classes.txt"):
+    for name in tree.below("", ".names", "classes.txt", "_darknet.labels"):
         folder = posixpath.dirname(name)
         lists: dict[str, list[str]] = {}
         for path in tree.below(folder, ".txt"):
@@ -333,8 +333,10 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
     except (TypeError, ValueError):
         raise problems.fatal("names has a key that is no number", "Number them.", file) from None
 
-    folder = str(PurePosixPath(file).parent)
-    root = "" if folder == "." else folder
+    root = posixpath.dirname(file)
+    # Roboflow has the same names in the folder of each split.
+    while not file.endswith((".yaml", ".yml")) and split_named(posixpath.basename(root)):
+        root = posixpath.dirname(root)
     # The path may be that of another machine.
     inner = _Places(tree, root).locate(str(document.get("path") or "."))
     if inner is not None and tree.below(inner):

@@ -173,3 +173,14 @@ def test_lists_are_of_the_images_beside_them(tmp_path):
     images = read_annotations(tmp_path).images
     assert images["id"].tolist() == ["VOC2007/Annotations/1.jpg", "VOC2012/Annotations/1.jpg"]
     assert images["split"].tolist() == ["train", "val"]
+
+
+def test_a_picture_lies_in_a_folder_called_as_that_of_its_file(tmp_path):
+    for folder in ("monday", "tuesday"):
+        for kind in ("Annotations", "JPEGImages"):
+            (tmp_path / kind / folder).mkdir(parents=True)
+        text = XML.format(file="1.jpg", more="")
+        (tmp_path / "Annotations" / folder / "1.xml").write_text(text)
+        (tmp_path / "JPEGImages" / folder / "1.jpg").write_bytes(b"pixels")
+    images = read_annotations(tmp_path).images
+    assert images["uri"].tolist() == ["JPEGImages/monday/1.jpg", "JPEGImages/tuesday/1.jpg"]

@@ -142,3 +142,15 @@ def test_lists_beside_names_may_begin_with_data_and_a_capital(tmp_path):
         "obj_Validation_data/Validation1.jpg",
     ]
     assert images["split"].tolist() == ["train", "val"]
+
+
+def test_names_in_the_folders_of_splits_are_of_all_of_them(tmp_path):
+    """As Roboflow exports for Darknet."""
+    for split, text in (("train", HULL), ("valid", MAST)):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / "1.jpg").write_bytes(b"pixels")
+        (tmp_path / split / "1.txt").write_text(text)
+        (tmp_path / split / "_darknet.labels").write_text("hull\nmast\n")
+    annotations = read_annotations(tmp_path)
+    assert concepts(annotations) == {"train/1.jpg": ["hull"], "valid/1.jpg": ["mast"]}
+    assert annotations.images["split"].tolist() == ["train", "val"]
