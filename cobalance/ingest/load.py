@@ -15,6 +15,7 @@ from cobalance.base import (
     Part,
     Progress,
     Setting,
+    Text,
     UnknownNameError,
     clean_name,
     inflect,
@@ -42,6 +43,12 @@ from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, wi
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import first_document, unknown_format
 from cobalance.vision.images import IMAGE_ENDINGS
+
+_WITHOUT_LABELS: Text = (
+    "Put them into a folder for each class, set ",
+    Setting("path_pattern"),
+    ", or write a CSV file with the columns image, class and concepts.",
+)
 
 
 @log_run
@@ -211,7 +218,13 @@ def _refuse_foreign(tree: FileTree) -> None:
         if fault is not None:
             raise InputError(f"{tree.path}/{file}", None, *fault)
 
+    n_pictures = len(tree.below("", *IMAGE_ENDINGS))
     document = first_document(tree)
+    if n_pictures and document is None:
+        number = inflect(n_pictures, "pictures")
+        reason = f"has {number}, and neither folders nor a file that says what they show"
+        raise InputError(str(tree.path), None, reason, _WITHOUT_LABELS)
+
     if document is not None:
         with tree.local(document) as copy:
             raise unknown_format(copy, f"{tree.path}/{document}")

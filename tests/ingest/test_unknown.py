@@ -49,3 +49,25 @@ def test_a_file_in_a_folder_of_images_is_refused_by_its_keys(tmp_path: Path) -> 
     (tmp_path / "notes.json").write_text('{"files": {"picture_of_it.jpg": {"note": "good"}}}')
     with pytest.raises(cb.CobalanceError, match=r"notes\.json: is JSON of none .* keys are files"):
         cb.read(tmp_path)
+
+
+def test_pictures_alone_are_refused_by_what_is_missing(tmp_path: Path) -> None:
+    for name in ("1.jpg", "2.jpg"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(cb.CobalanceError, match="has 2 pictures, and neither folders nor a file"):
+        cb.read(tmp_path)
+
+
+def test_a_folder_with_instances_and_panoptic_is_read_by_its_instances(tmp_path: Path) -> None:
+    images = [{"id": 7, "file_name": "7.jpg", "width": 8, "height": 8}]
+    categories = [{"id": 1, "name": "kite"}, {"id": 2, "name": "sky"}]
+    instances = [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [1, 1, 2, 2]}]
+    segments = [{"id": 3, "category_id": 2, "bbox": [0, 0, 8, 8]}]
+    panoptic = [{"image_id": 7, "file_name": "7.png", "segments_info": segments}]
+    for name, annotations in (("instances", instances), ("panoptic", panoptic)):
+        document = {"images": images, "annotations": annotations, "categories": categories}
+        (tmp_path / f"{name}_val2017.json").write_text(json.dumps(document))
+
+    data = cb.read(tmp_path)
+    assert data.mentions["concept"].tolist() == ["kite"]
+    assert any("not read: panoptic_val2017.json" in note for note in data.notes)

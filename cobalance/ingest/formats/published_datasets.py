@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from cobalance.ingest.coco import is_coco
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.json_records import (
     Source,
@@ -19,6 +20,7 @@ from cobalance.ingest.formats.json_records import (
 )
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import format_of
+from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import Point, place_of, place_of_parts
 
 _GROUP = "group"  # ends Cityscapes' labels of several objects
@@ -179,8 +181,16 @@ def _ade20k(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     return picture
 
 
+class _CocoPanoptic(ToolReader):
+    """Reader of COCO panoptic; beside a file of instances, which has more, it is not read."""
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        instances = [name for name in tree.below("", ".json") if "instances" in name]
+        return super().detects_tree(tree) and not any(map(is_coco, map(tree.outline, instances)))
+
+
 TOOLS = {
-    "coco-panoptic": ToolReader(
+    "coco-panoptic": _CocoPanoptic(
         "COCO panoptic", (), _panoptic_records, keys=("/annotations.segments_info",)
     ),
     "cityscapes": json_reader("Cityscapes", _cityscapes, "imgHeight", "imgWidth", "objects"),
