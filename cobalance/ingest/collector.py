@@ -139,6 +139,10 @@ class Collector:
 
         return row
 
+    def resize(self, image: int, width: int, height: int) -> None:
+        """Set the size of an image, by its row, once it is known."""
+        self._sizes[0][image], self._sizes[1][image] = width, height
+
     def name_files(self, uris: Sequence[str | None]) -> None:
         """Replace the addresses of all images, by their rows."""
         self._uris = [uri or None for uri in uris]

@@ -6,6 +6,7 @@ labels. Relations between regions are left out as well.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import starmap
 from typing import Any
 from urllib.parse import unquote
@@ -33,7 +34,7 @@ _SIDES = ("x", "y", "width", "height", "points", "radiusX", "sequence", "rle")
 class _Region:
     """Results of one region, which may come in any order."""
 
-    place: dict[str, Any] = field(default_factory=dict)
+    shape: Any = None
     labels: list[str] = field(default_factory=list)
     answers: list[tuple[str, Any]] = field(default_factory=list)
     video: Mapping[str, Any] | None = None
@@ -147,7 +148,9 @@ def _with_results(name: str, results: Sequence[Any]) -> Iterable[Picture]:
         region = regions.setdefault(region_id, _Region())
         region.labels += (label for label in _labels_of(result) if label not in region.labels)
         region.answers += answers
-        region.place = region.place or _place_of_region(result)
+        # Of several results the first that has sides says where the region is.
+        if region.shape is None and any(side in value for side in _SIDES):
+            region.shape = result
         if "sequence" in value:
             region.video = value
 
@@ -155,15 +158,24 @@ def _with_results(name: str, results: Sequence[Any]) -> Iterable[Picture]:
     if any(region.video for region in regions.values()):
         return _video(picture, list(regions.values()))
 
-    for region in regions.values():
+    add = partial(_add_regions, list(regions.values()))
+    if picture.width is None and any(region.shape for region in regions.values()):
+        picture.at_size = add
+    else:
+        add(picture)
+    return [picture]
+
+
+def _add_regions(regions: Sequence[_Region], picture: Picture) -> None:
+    """Add regions to a picture, whose size may be unknown."""
+    for region in regions:
+        place = _place_of_region(region.shape, (picture.width, picture.height))
         for label in region.labels:
-            picture.add(label, region.place, gather(region.answers))
+            picture.add(label, place, gather(region.answers))
         # A region may have answers alone.
         for question, answer in () if region.labels else region.answers:
             for option in answer if isinstance(answer, list) else [answer]:
-                picture.add(f"{question}: {option}", region.place)
-
-    return [picture]
+                picture.add(f"{question}: {option}", place)
 
 
 def _is_region(result: Any) -> bool:
@@ -191,12 +203,12 @@ def _answers_of(result: Any) -> Iterator[tuple[str, Any]]:
         yield result.get("from_name") or kind, answer
 
 
-def _place_of_region(result: Any) -> dict[str, Any]:
+def _place_of_region(result: Any, size: tuple[Any, Any]) -> dict[str, Any]:
     """Box or outline of a region, whose sides are percentages of the image's."""
-    value = result["value"]
-    width, height = result.get("original_width"), result.get("original_height")
-    if not (width and height):
+    width, height = size
+    if result is None or not (width and height):
         return {}
+    value = result["value"]
 
     if "points" in value:
         points = [(x * width / 100, y * height / 100) for x, y in value["points"]]
@@ -243,8 +255,7 @@ def _tracks(region: _Region, size: tuple[Any, Any]) -> Iterator[Track]:
 
     for position, key in enumerate(sequence):
         frame = int(key["frame"]) - 1
-        sides = {"original_width": size[0], "original_height": size[1], "value": key}
-        places[frame] = _place_of_region(sides)
+        places[frame] = _place_of_region({"value": key}, size)
 
         end = last_frame
         if position + 1 < len(sequence):

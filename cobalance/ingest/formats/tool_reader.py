@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from cobalance.base import UNDECODABLE, Annotations, Progress, inflect, shorten_list, track
 from cobalance.ingest.collector import SKIPPED, Collector
@@ -14,7 +14,7 @@ from cobalance.ingest.formats.answers import object_arguments
 from cobalance.ingest.names import split_named, split_of_file, split_of_path, upwards
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
-from cobalance.ingest.pictures import NamedPicture, PictureMatcher, pictures_beside
+from cobalance.ingest.pictures import NamedPicture, PictureMatcher, picture_size, pictures_beside
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
@@ -32,7 +32,8 @@ class Picture:
 
     `file` is the name of its picture, where that is not its own; `frame` is where it is in a
     video, for want of its picture. `full_name` is what it is called in the folder of its file
-    where its name repeats, such as with the task or dataset that it is in.
+    where its name repeats, such as with the task or dataset that it is in. Where boxes are
+    relative, `at_size` adds the objects once the picture has its size, or has none.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Picture:
     frame: str = ""
     full_name: str = ""
     class_name: str | None = None
+    at_size: "Callable[[Picture], None] | None" = None
     objects: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -53,6 +55,14 @@ class Picture:
         """Add an object with its box and outline."""
         arguments = {**object_arguments(attributes), **place}
         self.objects.append({"concept": str(concept), **arguments})
+
+
+class _Unsized(NamedTuple):
+    """A picture whose objects are added once its size is known; `row` and `place` are its own."""
+
+    row: int
+    place: str
+    picture: Picture
 
 
 Records = Iterator[tuple[str, Callable[[], Picture]]]
@@ -106,10 +116,14 @@ class ToolReader(TreeReader):
             return super().read(path, options, progress)
         problems = Problems(str(path), options)
         collector = Collector(problems, options)
-        self._collect(
-            path.name, lambda name: path.with_name(name).read_bytes(), "", collector, problems
-        )
-        return collector.annotations(progress)
+        unsized: list[_Unsized] = []
+
+        def read_beside(name: str) -> bytes:
+            return path.with_name(name).read_bytes()
+
+        self._collect(path.name, read_beside, "", collector, problems, unsized)
+        notes = _add_unsized(unsized, lambda _: None, collector, problems)
+        return collector.annotations(progress, notes)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all files with the marks, and look for their images."""
@@ -117,20 +131,30 @@ class ToolReader(TreeReader):
         collector = Collector(problems, options)
         reader = replace(self, splits=_listed_splits(tree))
         pictures: list[NamedPicture] = []
+        unsized: list[_Unsized] = []
         unread: list[str] = []
         names = tree.below("", *self.endings)
         latest = _latest_versions(names)
 
         for _, name in track(progress, "read", names):
             if name in latest and self._is_own(tree, name):
-                pictures += reader._collect(name, tree.read, f"{name}, ", collector, problems)
+                pictures += reader._collect(
+                    name, tree.read, f"{name}, ", collector, problems, unsized
+                )
             else:
                 unread.append(name)
 
         uris = _find_files(tree, pictures)
         collector.name_files(uris)
+        files = set(tree.names)
+
+        def size_of(row: int) -> tuple[int, int] | None:
+            uri = uris[row]
+            return picture_size(tree, uri) if uri in files else None
+
         alone = _pictures_alone(tree, names, pictures, uris)
-        notes = list[str]()
+        sizes_notes = _add_unsized(unsized, size_of, collector, problems)
+        notes = [f"{tree.path}: {note}" for note in sizes_notes]
         if alone:
             number = inflect(len(alone), "pictures without annotations")
             # Where an image lacks its picture, it may be one of these under another name.
@@ -163,7 +187,13 @@ class ToolReader(TreeReader):
         return next(filter(None, listed), None)
 
     def _collect(
-        self, file: str, read: Read, place: str, collector: Collector, problems: Problems
+        self,
+        file: str,
+        read: Read,
+        place: str,
+        collector: Collector,
+        problems: Problems,
+        unsized: list[_Unsized],
     ) -> list[NamedPicture]:
         """Add the images of an annotation file, and return their pictures."""
         # A version of nuImages, such as v1.0-train, names the split.
@@ -207,8 +237,42 @@ class ToolReader(TreeReader):
             if row != SKIPPED:
                 full_name = picture.full_name if not picture.frame else ""
                 pictures.append(NamedPicture(name, file, split, picture.frame, full_name))
-            for number, thing in enumerate(picture.objects, start=1):
-                collector.mention(row, place=f"{record_place}, object {number}", **thing)
+            if picture.at_size is not None:
+                unsized.append(_Unsized(row, record_place, picture))
+            else:
+                _mention_all(picture, row, record_place, collector)
+
+
+def _mention_all(picture: Picture, row: int, place: str, collector: Collector) -> None:
+    for number, thing in enumerate(picture.objects, start=1):
+        collector.mention(row, place=f"{place}, object {number}", **thing)
+
+
+def _add_unsized(
+    unsized: Iterable[_Unsized],
+    size_of: Callable[[int], tuple[int, int] | None],
+    collector: Collector,
+    problems: Problems,
+) -> list[str]:
+    """Add objects with relative boxes; returns a note if sizes are unknown."""
+    n_without = 0
+    for row, place, picture in unsized:
+        size = size_of(row) if row != SKIPPED else None
+        if size is not None:
+            picture.width, picture.height = size
+            collector.resize(row, *size)
+        n_without += size is None
+        if picture.at_size is None:
+            continue
+        try:
+            picture.at_size(picture)
+        except FAULTS as error:
+            problems.record(place, describe_fault(error)[:200], "Correct the record")
+        _mention_all(picture, row, place, collector)
+
+    if not n_without:
+        return []
+    return [f"boxes of {n_without:,} images left out, as their sizes are unknown"]
 
 
 def _latest_versions(names: Iterable[str]) -> set[str]:

@@ -9,6 +9,7 @@ import msgspec
 
 from cobalance.ingest.formats.json_records import (
     Source,
+    box_place,
     corners_place,
     decode_file,
     json_reader,
@@ -77,25 +78,41 @@ def _fiftyone_records(file: str, read: Read) -> Records:
 
 
 def _fiftyone(name: str, record: msgspec.Raw, classes: Sequence[str]) -> Picture:
-    """An image with its class, or with objects whose boxes are relative, so that they have none."""
+    """An image with its class, or with objects whose boxes are relative."""
     picture = Picture(name)
     labels = msgspec.json.decode(record)
     if labels is None:
         return picture
-
     if not isinstance(labels, list):
         label = labels["label"] if isinstance(labels, dict) else labels
         picture.class_name = _name(classes, label)
         return picture
 
-    for thing in labels:
-        is_object = isinstance(thing, dict)
-        attributes = dict(thing.get("attributes") or {}) if is_object else {}
-        if is_object and thing.get("confidence") is not None:
-            attributes["score"] = thing["confidence"]
-        picture.add(_name(classes, thing["label"] if is_object else thing), {}, attributes)
-
+    things = [thing if isinstance(thing, dict) else {"label": thing} for thing in labels]
+    # Labels are checked now, when a malformed record is an error of its own.
+    named = [(_name(classes, thing["label"]), thing) for thing in things]
+    add = partial(_add_relative, named)
+    if any("bounding_box" in thing for thing in things):
+        picture.at_size = add
+    else:
+        add(picture)
     return picture
+
+
+def _add_relative(named: Sequence[tuple[str, Any]], picture: Picture) -> None:
+    """Add objects to a picture, whose size may be unknown."""
+    for name, thing in named:
+        place: dict[str, Any] = {}
+        box = thing.get("bounding_box")
+        if box and picture.width and picture.height:
+            x, y, w, h = box
+            across, down = float(picture.width), float(picture.height)
+            place = box_place(x * across, y * down, w * across, h * down)
+
+        attributes = dict(thing.get("attributes") or {})
+        if thing.get("confidence") is not None:
+            attributes["score"] = thing["confidence"]
+        picture.add(name, place, attributes)
 
 
 TOOLS = {

@@ -1,6 +1,7 @@
 """Label Studio: what people answered is read, whatever the order of results and the data's keys."""
 
 import pytest
+from PIL import Image
 
 from cobalance.base.errors import InputError
 from tests.ingest.tool_files import boxes, read_files, rows
@@ -171,3 +172,12 @@ def test_tasks_of_texts_are_no_images(tmp_path):
               "value": {"choices": ["glad"]}}  # fmt: skip
     with pytest.raises(InputError, match="none of its data"):
         read(tmp_path, task(answer, text="A fine day."))
+
+
+def test_regions_without_a_size_are_those_of_the_picture(tmp_path):
+    kept = {"from_name": "what", "to_name": "pic", "type": "rectanglelabels", "id": "a"}
+    result = {**kept, "value": {**SIDES, "rectanglelabels": ["apple"]}}
+    Image.new("RGB", (200, 100)).save(tmp_path / "a.jpg")
+    data = read_files(tmp_path, {"tasks.json": [task(result, image="a.jpg")]})
+    assert boxes(data, "apple") == [BOX]
+    assert data.images["width_px"].tolist() == [200]

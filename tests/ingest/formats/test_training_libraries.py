@@ -1,6 +1,7 @@
 """JSON of training libraries: OpenMMLab 2 and FiftyOne's labels."""
 
 import pytest
+from PIL import Image
 
 from cobalance.base.errors import InputError
 from tests.ingest.tool_files import boxes, read_files, rows
@@ -46,9 +47,17 @@ def test_classes_of_fiftyone_are_read(tmp_path):
     }
 
 
-def test_detections_of_fiftyone_are_read_without_their_relative_boxes(tmp_path):
+def test_relative_boxes_of_fiftyone_are_those_of_the_pictures(tmp_path):
     thing = {"label": 0, "bounding_box": [0.1, 0.1, 0.5, 0.5], "confidence": 0.75}
     document = {"classes": ["cat", "dog"], "labels": {"a": [thing], "b": None}}
-    data = read_files(tmp_path, {"labels.json": document}, "labels.json")
+    (tmp_path / "data").mkdir()
+    Image.new("RGB", (60, 40)).save(tmp_path / "data/a.jpg")
+    data = read_files(tmp_path, {"labels.json": document})
     assert rows(data) == {"a": ["cat"], "b": []}
+    assert boxes(data, "cat") == [[6, 4, 30, 20]]
     assert data.mentions["score"].tolist() == [0.75]
+    assert data.images["width_px"].iloc[0] == 60
+
+    alone = read_files(tmp_path, {}, "labels.json")
+    assert rows(alone) == {"a": ["cat"], "b": []}
+    assert any("boxes of 1 images left out" in note for note in alone.notes)
