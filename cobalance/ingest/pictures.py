@@ -203,16 +203,33 @@ def pictures_beside(
     for path in paths:
         whole = _without_ending(path)
         folder, stem = posixpath.split(whole)
-        last_word = re.split(r"[-_. ]", stem.lower())[-1]
         if folder not in folders or whole in taken or stem in stems:
             continue
         layer = _LAYER.fullmatch(stem)
         if layer is not None and posixpath.join(folder, layer[1]) in taken:
             continue
-        if not _DRAWN.fullmatch(last_word):
+        if not _is_drawn(stem):
             taken.add(whole)
             pictures.append(path)
     return pictures
+
+
+def pictures_elsewhere(paths: Iterable[str], placed: Iterable[str]) -> list[str]:
+    """Pictures in other folders than some `placed` ones, that are drawn of none."""
+    folders = set(map(posixpath.dirname, placed))
+    pictures = list[str]()
+    for path in paths:
+        *above, stem = _without_ending(path).split("/")
+        if "/".join(above) in folders or _is_drawn(stem):
+            continue
+        if not any(_DRAWN.fullmatch(folder.lower()) for folder in above):
+            pictures.append(path)
+    return pictures
+
+
+def _is_drawn(stem: str) -> bool:
+    """Whether the last word of a picture's name says that it is drawn of another."""
+    return _DRAWN.fullmatch(re.split(r"[-_. ]", stem.lower())[-1]) is not None
 
 
 def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:

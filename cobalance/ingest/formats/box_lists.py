@@ -8,10 +8,11 @@ https://motchallenge.net/instructions
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, starmap
+from itertools import starmap
 from pathlib import PurePosixPath
 
 from cobalance.base import group_pairs
@@ -29,6 +30,9 @@ _STREET = ("pedestrian", "person on vehicle", "car", "bicycle", "motorbike",
            "occluder on the ground", "occluder full", "reflection", "crowd")  # fmt: skip
 _DOTA_SOURCE = ("imagesource:", "gsd:")
 _NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?")
+_LENGTH = re.compile(r"(?m)^seqLength\s*=\s*(\d{1,7})\s*$")
+_PICTURE = re.compile(r"(?i).*\.[a-z]\w{1,4}")
+_ZEROS = re.compile(r"(?:0\s+){3,}0")
 _OF_FACES = ("blur", "expression", "illumination", "invalid", "occlusion", "pose")
 
 
@@ -90,32 +94,48 @@ def _dota_row(picture: Picture, row: _Row) -> None:
 
 
 def _wider_face(file: str, read: Read) -> Records:
-    """Read a path, the number of faces, and a line for each, or one of zeros without any."""
-    lines = iter(read(file).decode().splitlines())
-    for path in map(str.strip, lines):
-        count = int(next(lines, ""))
-        faces = list(map(str.split, islice(lines, max(count, 1))))
+    """Read a path, the number of faces, and a line for each; without any often one of zeros."""
+    lines = deque(filter(None, map(str.strip, read(file).decode().splitlines())))
+    while lines:
+        path = lines.popleft()
+        # Datumaro leaves the number of no faces out.
+        count = 0
+        if lines and not _PICTURE.fullmatch(lines[0]):
+            count = int(lines.popleft())
+
+        faces = [lines.popleft().split() for _ in range(min(count, len(lines)))]
         if len(faces) < count:
             raise ValueError(f"{path[:80]} has {len(faces)} of {count} faces")
-        yield path, partial(_picture, _face_row, path, faces[:count])
+        if not count and lines and _ZEROS.fullmatch(lines[0]):
+            lines.popleft()
+        yield path, partial(_picture, _face_row, path, faces)
 
 
 def _face_row(picture: Picture, row: _Row) -> None:
+    """Add a face; Datumaro writes a dash for what is not known, and a label behind."""
     x, y, w, h = map(float, row[:4])
-    picture.add("face", {"box": (x, y, w, h)}, dict(zip(_OF_FACES, row[4:], strict=True)))
+    answers = zip(_OF_FACES, row[4:10], strict=True)
+    attributes = {name: answer for name, answer in answers if answer != "-"}
+    picture.add(" ".join(row[10:]) or "face", {"box": (x, y, w, h)}, attributes)
 
 
 def _mot(file: str, read: Read) -> Records:
-    """Frames up to the last one with a box; labels.txt names codes of another publisher."""
+    """Frames up to the last of seqinfo.ini, or with a box; labels.txt names another's codes."""
     names: Sequence[str] = _STREET
     # The codes are those of MOT Challenge, unless names lie beside the file.
     with suppress(KeyError, OSError):
         names = read(file.removesuffix("gt.txt") + "labels.txt").decode().splitlines()
 
     frames = group_pairs((int(row[0]), row) for row in _rows(read(file), ","))
+    n_frames = max(frames, default=0)
+    # The last frames of a video may show nothing.
+    with suppress(KeyError, OSError):
+        about = read(file.removesuffix("gt.txt").removesuffix("gt/") + "seqinfo.ini").decode()
+        if length := _LENGTH.search(about):
+            n_frames = max(n_frames, int(length[1]))
     root = file.removesuffix("gt.txt").removesuffix("gt/")
     metadata, add = {VIDEO: root.rstrip("/") or "sequence"}, partial(_mot_row, names)
-    for frame in range(1, max(frames, default=0) + 1):
+    for frame in range(1, n_frames + 1):
         name = f"{root}img1/{frame:06}.jpg"
         yield f"frame {frame}", partial(_picture, add, name, frames.get(frame, []), **metadata)
 
@@ -160,7 +180,7 @@ BOX_LISTS = {
     ),
     "wider-face": ToolReader(
         "WIDER FACE: a text file of images and their faces",
-        (rb"\A\S.*\.\w+\s*\n\d+\s*\n(-?\d+ ){9}-?\d+\s",),
+        (rb"\A\S.*\.\w+\s*\n\d+\s*\n(-?[\d.]+ ){4}((-|\d+|True|False) ){5}(-|\d+)\s",),
         _wider_face,
         (".txt",),
     ),

@@ -14,7 +14,13 @@ from cobalance.ingest.formats.answers import object_arguments
 from cobalance.ingest.names import split_named, split_of_file, split_of_path, upwards
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
-from cobalance.ingest.pictures import NamedPicture, PictureMatcher, picture_size, pictures_beside
+from cobalance.ingest.pictures import (
+    NamedPicture,
+    PictureMatcher,
+    picture_size,
+    pictures_beside,
+    pictures_elsewhere,
+)
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
@@ -152,7 +158,7 @@ class ToolReader(TreeReader):
             uri = uris[row]
             return picture_size(tree, uri) if uri in files else None
 
-        alone = _pictures_alone(tree, names, pictures, uris)
+        alone, elsewhere = _pictures_alone(tree, names, pictures, uris)
         sizes_notes = _add_unsized(unsized, size_of, collector, problems)
         notes = [f"{tree.path}: {note}" for note in sizes_notes]
         if alone:
@@ -164,6 +170,9 @@ class ToolReader(TreeReader):
                 reader._add_alone(alone, pictures, collector)
                 outcome = "counted as images of nothing"
             notes.append(f"{tree.path}: {number} {outcome}, such as {alone[0]}")
+        if elsewhere:
+            number = inflect(len(elsewhere), "pictures in folders without annotations")
+            notes.append(f"{tree.path}: {number} left out, such as {elsewhere[0]}")
         if unread:
             notes.append(f"{tree.path}: not read: {shorten_list(unread)}")
         return collector.annotations(progress, notes)
@@ -361,11 +370,12 @@ def _match(matcher: PictureMatcher, pictures: Sequence[NamedPicture]) -> list[st
 
 def _pictures_alone(
     tree: FileTree, files: Sequence[str], pictures: Sequence[NamedPicture], uris: Sequence[Any]
-) -> list[str]:
-    """Pictures without a file, beside those that have one each: images of nothing.
+) -> tuple[list[str], list[str]]:
+    """Pictures without a file, beside those that have one each, and those of other folders.
 
-    Where one file names many images, such pictures are none of its images, and frames of a video
-    that nobody looked at say nothing.
+    In the first, nothing is seen; at the second, nobody may have looked. Where one file names many
+    images, such pictures are none of its images, and frames of a video that nobody looked at say
+    nothing.
     """
     paths = tree.below("", *IMAGE_ENDINGS)
     known = set(paths)
@@ -382,8 +392,8 @@ def _pictures_alone(
 
     are_files_images = len({picture.file for picture in pictures}) == len(pictures)
     if not are_files_images or 2 * n_own <= len(placed) or any(row.frame for row in pictures):
-        return []
-    return pictures_beside(paths, placed, stems)
+        return [], []
+    return pictures_beside(paths, placed, stems), pictures_elsewhere(paths, placed)
 
 
 def _listed_splits(tree: FileTree) -> dict[tuple[str, str], str]:
@@ -406,8 +416,10 @@ def _listed_splits(tree: FileTree) -> dict[tuple[str, str], str]:
             continue
         root = re.split("(?i)imagesets/", name)[0].rstrip("/")
         for line in tree.lines(name):
-            if line.strip():
-                splits.setdefault((root, _stem(line.split(maxsplit=1)[0])), split)
+            # A list of all images may have names with spaces, one of a class has a number behind.
+            words = line.split()
+            for stem in {line.strip(), *words[:1], " ".join(words[:-1])} - {""}:
+                splits.setdefault((root, _stem(stem)), split)
     return splits
 
 

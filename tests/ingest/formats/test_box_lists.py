@@ -117,3 +117,37 @@ def test_the_lists_of_wider_face_name_their_splits(tmp_path):
     }
     written(tmp_path, **lists)
     assert read_annotations(tmp_path).images["split"].tolist() == ["train", "val"]
+
+
+def test_wider_face_may_have_no_row_of_zeros_and_datumaros_labels(tmp_path):
+    text = "a/1.jpg\n0\na/2.jpg\n1\n10.0 5.0 20.0 10.0 - - - False - - big face\na/3.jpg\n"
+    text += "a/4.jpg\n0\n0 0 0 0 0 0 0 0 0 0 \na/5.jpg\n1\n8 12 16 24 0 0 0 0 0 0\n"
+    first = "a/0.jpg\n1\n8 12 16 24 0 0 0 0 0 0 \n"
+    written(tmp_path, wider_face_train_bbx_gt=first + text)
+    faces = {"face", "big face"}
+    shown = {image.id: faces & {*image.concepts} for image in read_annotations(tmp_path).records()}
+    assert shown == {
+        "a/0.jpg": {"face"},
+        "a/1.jpg": set(),
+        "a/2.jpg": {"big face"},
+        "a/3.jpg": set(),
+        "a/4.jpg": set(),
+        "a/5.jpg": {"face"},
+    }
+
+
+def test_the_last_frames_of_a_sequence_of_mot_may_show_nothing(tmp_path):
+    written(tmp_path, gt__gt="1,1,9,13,16,24,1,3,0.5\n")
+    (tmp_path / "seqinfo.ini").write_text("[Sequence]\nname=Test\nseqLength=3\n")
+    assert list(map(len, seen(read_annotations(tmp_path)).values())) == [1, 0, 0]
+
+
+def test_pictures_in_folders_without_labels_are_named(tmp_path):
+    written(tmp_path, training__label_2__1=CAR)
+    for split in ("training", "testing"):
+        (tmp_path / split / "image_2").mkdir(parents=True)
+        (tmp_path / split / "image_2" / "1.png").write_bytes(b"pixels")
+    annotations = read_annotations(tmp_path)
+    note = "1 picture in folders without annotations left out, such as testing/image_2/1.png"
+    assert len(annotations.images) == 1
+    assert f"{tmp_path}: {note}" in annotations.notes
