@@ -4,7 +4,8 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import chain, starmap
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ class _Captioned:
 
     name: str
     captions: list[str]
+    address: str
     split: str | None = None
-    address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,17 +91,17 @@ class CaptionList:
 
 def _columns(images: list[_Captioned], options: ReadOptions) -> Captions:
     n = len(images)
-    counts = [len(image.captions) for image in images]
-    rows = np.repeat(np.arange(n), counts)
-    texts = [caption for image in images for caption in image.captions]
-    split: Coded = recode_names(np.arange(n), [image.split for image in images])
+    captions = list(map(attrgetter("captions"), images))
+    rows = np.repeat(np.arange(n), list(map(len, captions)))
+    texts = list(chain.from_iterable(captions))
+    split: Coded = recode_names(np.arange(n), list(map(attrgetter("split"), images)))
     if options.split is not None:
         split = Coded.constant(options.split, n)
 
     unknown = pa.nulls(n, pa.int64())
     columns = ImageColumns(
-        pa.array([image.name for image in images], TEXT),
-        pa.array([image.address or image.name for image in images], TEXT),
+        pa.array(map(attrgetter("name"), images), TEXT),
+        pa.array(map(attrgetter("address"), images), TEXT),
         unknown,
         unknown,
         split,
@@ -133,7 +134,7 @@ class Karpathy(CaptionList):
         for image in images:
             sentences = [sentence.raw or " ".join(sentence.tokens) for sentence in image.sentences]
             address = f"{image.filepath}/{image.filename}".lstrip("/")
-            yield _Captioned(image.filename, sentences, image.split, address)
+            yield _Captioned(image.filename, sentences, address, image.split)
 
 
 class TokenCaptions(CaptionList):
@@ -154,7 +155,7 @@ class TokenCaptions(CaptionList):
                 problems.record(f"line {number}", reason, "Correct it")
                 continue
             name, _, caption = line.decode(errors="replace").partition("#")
-            image = images.setdefault(name, _Captioned(name, []))
+            image = images.setdefault(name, _Captioned(name, [], name))
             image.captions.append(re.split(r"\s", caption, maxsplit=1)[1].strip())
 
         yield from images.values()

@@ -55,6 +55,8 @@ def _pictures(record: Any) -> Iterator[Picture]:
             continue
 
         picture = Picture(name, *size, metadata=metadata)
+        if folder := item.get("path", "").strip("/"):
+            picture.full_name = f"{folder}/{name}"
         for annotation in own_annotations:
             picture.add(annotation["name"].strip(), _place(annotation), _answers(annotation))
         yield picture
@@ -129,9 +131,8 @@ def _spots(annotation: Any) -> Iterable[Point]:
         return points_of([spot])
     if cuboid := annotation.get("cuboid"):
         sides = cuboid["front"], cuboid["back"]
-        corners = ((side["x"], side["y"]) for side in sides)
-        opposite = ((side["x"] + side["w"], side["y"] + side["h"]) for side in sides)
-        return chain(corners, opposite)
+        opposite = [(side["x"] + side["w"], side["y"] + side["h"]) for side in sides]
+        return points_of(sides) + opposite
 
     for kind in ("skeleton", "eye", "graph"):
         if kind in annotation:

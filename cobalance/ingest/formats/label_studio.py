@@ -27,7 +27,7 @@ _ABOUT_TASKS = {
     "id", "annotator", "annotation_id", "created_at", "updated_at", "agreement", "lead_time",
 }  # fmt: skip
 _ANSWERS = ("choices", "taxonomy", "textarea", "text", "rating", "number", "datetime", "selected")
-_SIDES = ("x", "y", "width", "height", "points", "radiusX", "sequence", "rle")
+_SIDES = {"x", "y", "width", "height", "points", "radiusX", "sequence", "rle"}
 
 
 @dataclass
@@ -73,15 +73,15 @@ def _survey(records: Sequence[msgspec.Raw]) -> dict[str, Any]:
 def _label_studio(task: Any, beside: Mapping[str, Any], _file: str) -> Iterator[Picture]:
     """Images of a task: one, or several of its data, each with its own results."""
     # Several people may have annotated a task: the ground truth counts, or else the first.
-    annotations = [
-        annotation
-        for annotation in task.get("annotations") or task.get("completions") or ()
-        if not (annotation.get("was_cancelled") or annotation.get("skipped"))
-    ]
+    annotations = list(filter(_is_valid, task.get("annotations") or task.get("completions") or ()))
     annotations.sort(key=lambda annotation: not annotation.get("ground_truth"))
     results = annotations[0].get("result") or () if annotations else ()
 
     return _images(task["data"], results, beside)
+
+
+def _is_valid(annotation: Any) -> bool:
+    return not (annotation.get("was_cancelled") or annotation.get("skipped"))
 
 
 def _images(
@@ -149,7 +149,7 @@ def _with_results(name: str, results: Sequence[Any]) -> Iterable[Picture]:
         region.labels += (label for label in _labels_of(result) if label not in region.labels)
         region.answers += answers
         # Of several results the first that has sides says where the region is.
-        if region.shape is None and any(side in value for side in _SIDES):
+        if region.shape is None and not _SIDES.isdisjoint(value):
             region.shape = result
         if "sequence" in value:
             region.video = value
@@ -180,14 +180,17 @@ def _add_regions(regions: Sequence[_Region], picture: Picture) -> None:
 
 def _is_region(result: Any) -> bool:
     value = result["value"]
-    return any(side in value for side in _SIDES) or bool(_labels_of(result))
+    return not _SIDES.isdisjoint(value) or bool(_labels_of(result))
 
 
 def _labels_of(result: Any) -> list[str]:
     """Labels of a result, under its kind's own key or that of all kinds."""
     value = result["value"]
-    keys = [key for key in value if key.endswith("labels")]
-    return [str(label) for key in keys for label in value[key] or ()]
+    labels: list[str] = []
+    for key in value:
+        if key.endswith("labels"):
+            labels += map(str, value[key] or ())
+    return labels
 
 
 def _answers_of(result: Any) -> Iterator[tuple[str, Any]]:
@@ -198,9 +201,13 @@ def _answers_of(result: Any) -> Iterator[tuple[str, Any]]:
         if answer is None:
             continue
         if isinstance(answer, list):
-            answer = ["/".join(map(str, path)) if isinstance(path, list) else path
-                      for path in answer]  # fmt: skip
+            answer = list(map(_path_text, answer))
         yield result.get("from_name") or kind, answer
+
+
+def _path_text(answer: Any) -> Any:
+    """An answer of a taxonomy, which is a list of levels, as a text."""
+    return "/".join(map(str, answer)) if isinstance(answer, list) else answer
 
 
 def _place_of_region(result: Any, size: tuple[Any, Any]) -> dict[str, Any]:
@@ -287,7 +294,7 @@ def _label_studio_min(row: Any, beside: Mapping[str, Any], _file: str) -> Iterat
             continue
         for value in _values(answer):
             # Results of one region have the same sides, and no id.
-            sides = {key: value[key] for key in _SIDES if key in value}
+            sides = {key: value[key] for key in sorted(_SIDES & value.keys())}
             region = {"id": repr(sides)} if sides else {}
             results.append({**value, **region, "from_name": name, "value": value})
 
@@ -298,8 +305,8 @@ def _values(answer: Any) -> list[dict[str, Any]]:
     """Values of results that a cell stands for."""
     if isinstance(answer, dict):
         return [answer]
-    if isinstance(answer, list) and any(isinstance(value, dict) for value in answer):
-        return [value for value in answer if isinstance(value, dict)]
+    if isinstance(answer, list) and answer and isinstance(answer[0], dict):
+        return answer
     return [] if answer is None else [{"choices": answer}]
 
 

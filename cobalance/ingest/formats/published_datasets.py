@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import starmap
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
 
     if frame.get("videoName"):
         picture.metadata[VIDEO] = frame["videoName"]
+        picture.full_name = f"{frame['videoName']}/{picture.name}"
     _show(frame.get("labels"), picture)
 
     return picture
@@ -131,7 +133,7 @@ def _panoptic_records(file: str, read: Read) -> Records:
     """Images with and without annotations."""
     source = Source(key="annotations", beside=("categories", "images"))
     records, beside = decode_file(source, read(file))
-    names = {category["id"]: category["name"] for category in beside["categories"]}
+    names = dict(map(itemgetter("id", "name"), beside["categories"]))
     images = {image["id"]: image for image in beside.get("images") or ()}
 
     for number, record in records.items():
@@ -147,8 +149,10 @@ def _panoptic(record: msgspec.Raw, names: Mapping[Any, str], images: Mapping[Any
     """An image with its segments; the annotation names the PNG of these, and not the image."""
     annotation = msgspec.json.decode(record)
     # Without a list of images they are called as their PNG.
-    png = {"file_name": annotation["file_name"].removesuffix(".png") + ".jpg"}
-    picture = _image(images.get(annotation.get("image_id"), png))
+    image = images.get(annotation.get("image_id"))
+    if image is None:
+        image = {"file_name": annotation["file_name"].removesuffix(".png") + ".jpg"}
+    picture = _image(image)
 
     for segment in annotation["segments_info"]:
         place: dict[str, Any] = {}

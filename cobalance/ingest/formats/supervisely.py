@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import starmap
 from math import degrees
+from operator import itemgetter
 from struct import unpack_from
 from typing import Any
 
@@ -60,7 +61,7 @@ def _place(figure: Any, kind: str | None) -> dict[str, Any]:
     if bitmap := figure.get("bitmap"):
         return {"box": _bitmap_box(bitmap)} if kind in _BITMAPS else {}
     if nodes := figure.get("nodes"):
-        return place_of(pairs([node["loc"] for node in nodes.values()]), is_area=False)
+        return place_of(pairs(list(map(itemgetter("loc"), nodes.values()))), is_area=False)
 
     points = figure.get("points") or {}
     if isinstance(points, list):
@@ -91,7 +92,7 @@ def _bitmap_box(bitmap: Any) -> Box:
 
 def _frames(record: Any, video: str, size: tuple[Any, Any]) -> Iterator[Picture]:
     """Frames of a video, each of which has the figures of its objects."""
-    objects = {_key(thing): thing for thing in record["objects"]}
+    objects = dict(zip(map(_key, record["objects"]), record["objects"], strict=True))
     places: dict[Any, dict[int, Mapping[str, Any]]] = defaultdict(dict)
 
     for frame in record["frames"]:

@@ -50,15 +50,18 @@ def _texts(value: Any) -> list[str]:
     # Pages of a task are addresses, or objects with one.
     texts = []
     for item in value:
-        own = item.values() if isinstance(item, dict) else [item]
-        texts += [text for text in own if isinstance(text, str)][:1]
+        own = list(item.values()) if isinstance(item, dict) else [item]
+        if own and isinstance(own[0], str):
+            texts.append(own[0])
     return texts
 
 
 def _rank(key: str) -> int:
     """Position of the word for a picture with which a key begins."""
-    words = [number for number, word in enumerate(_USUAL) if key.lower().startswith(word)]
-    return min(words, default=len(_USUAL))
+    for number, word in enumerate(_USUAL):
+        if key.lower().startswith(word):
+            return number
+    return len(_USUAL)
 
 
 def _has_ending(text: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import starmap
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -49,7 +50,7 @@ def _name(names: Sequence[Any], label: Any) -> str:
     if isinstance(label, str):
         return label
     if names and isinstance(names[0], dict):
-        return str({category["id"]: category for category in names}[label]["name"])
+        return str(dict(map(itemgetter("id", "name"), names))[label])
 
     if not 0 <= label < len(names):
         raise ValueError(f"the classes name no label {label}")

@@ -101,7 +101,7 @@ def _show(metadata: Any, attributes: Mapping[str, Any], picture: Picture) -> Non
         options = attribute.get("options") or {}
         # Several ticked options have a comma between them.
         chosen = [value] if attribute["type"] == _TEXT else str(value).split(",")
-        answers[attribute["aname"]] = [options.get(option, option) for option in chosen]
+        answers[attribute["aname"]] = list(map(options.get, chosen, chosen))
 
     answers = without_own_words(answers)
     if not metadata["xy"]:

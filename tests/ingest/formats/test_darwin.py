@@ -83,3 +83,10 @@ def test_shapes_have_an_extent(tmp_path):
     assert boxes(data, "nose") == [[4, 5, 0, 0]]
     assert boxes(data, "wire") == [[1, 1, 6, 2]]
     assert boxes(data, "cat") == [[4, 5, 5, 4]]
+
+
+def test_items_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    items = [item("a.png", [thing(name, tag={})]) for name in ("cup", "plate")]
+    for written, folder in zip(items, ("/north", "/south"), strict=True):
+        written["item"]["path"] = folder
+    assert rows(read(tmp_path, *items)) == {"north/a.png": ["cup"], "south/a.png": ["plate"]}

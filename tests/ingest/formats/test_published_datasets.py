@@ -128,3 +128,12 @@ def test_layers_of_ade20k_are_no_images(tmp_path):
         Image.new("RGB", (60, 40)).save(tmp_path / name)
     data = read_files(tmp_path, {"a.json": {"annotation": about}})
     assert sorted(data.images["id"]) == ["a.jpg", "b.jpg"]
+
+
+def test_frames_of_two_videos_are_never_one_image(tmp_path):
+    frames = [
+        {"name": "0001.jpg", "videoName": video, "labels": [{"category": name, "box2d": BOX}]}
+        for video, name in (("north", "car"), ("south", "bus"))
+    ]
+    data = read_files(tmp_path, {"labels.json": {"frames": frames}}, "labels.json")
+    assert rows(data) == {"north/0001.jpg": ["car"], "south/0001.jpg": ["bus"]}
