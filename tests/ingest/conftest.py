@@ -18,7 +18,7 @@ Write = Callable[[str | bytes], Path]
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of the test's own."""
     folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("COBALANCE_CACHE", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Semantic segmentation: images, and masks whose values say what each pixel shows."""
+"""Semantic segmentation: images, and masks with a label for each pixel."""
 
 import posixpath
 from collections import Counter
@@ -112,7 +112,7 @@ def _mention(
     labels: "_Labels",
     n_bytes: int,
 ) -> int:
-    """Add what the masks of an image show; returns the bytes of all outlines so far."""
+    """Add the regions of an image's masks; returns the bytes of all outlines so far."""
     for mask in masks:
         for region in contents[mask].regions:
             name = labels.name(mask, region)
@@ -156,7 +156,7 @@ class _Labels:
         return bool(self.names.by_colour) and are_told_apart and named.issuperset(colours)
 
     def name(self, mask: str, region: Region) -> str | None:
-        """The name of a region; None for what is nothing, and for what has no name."""
+        """The name of a region; None for background, void and values without a name."""
         return self._look_up(mask, region)[1]
 
     def are_known(self, mask: str) -> bool:
@@ -206,7 +206,7 @@ class _Labels:
         masks = list(filterfalse(self.are_known, self.contents))
         unknown = set(chain.from_iterable(map(self._unknown, masks)))
         source = self.names.source
-        shown = _listed(unknown)
+        shown = _join_values(unknown)
         for number, mask in enumerate(masks):
             problems.record(
                 mask,
@@ -225,7 +225,7 @@ class _Labels:
                 if self.name(mask, region) is None:
                     nothing[_text(content, region)] += 1
         if nothing and names:
-            yield f"{path}: {_listed(nothing)} in masks is background or void, and no concept"
+            yield f"{path}: {_join_values(nothing)} in masks is background or void, and no concept"
 
 
 def _colour(content: MaskContent, region: Region) -> int | None:
@@ -246,7 +246,7 @@ def _text(content: MaskContent, region: Region) -> str:
     return f"{region.value >> 16},{region.value >> 8 & 255},{region.value & 255}"
 
 
-def _listed(values: Mapping[str, int] | set[str]) -> str:
+def _join_values(values: Mapping[str, int] | set[str]) -> str:
     """Some of many values, in their order."""
     ordered = sorted(values, key=lambda text: (list(map(int, text.split(","))), text))
     shown = "; ".join(ordered[:_SHOWN])
@@ -260,7 +260,7 @@ def _listed(values: Mapping[str, int] | set[str]) -> str:
 def _read_masks(
     tree: FileTree, masks: Masks, problems: Problems, progress: Progress
 ) -> dict[str, MaskContent]:
-    """What each mask shows, without those that cannot be read; those of before are not read."""
+    """Read the masks that are not in the cache; malformed ones are reported and left out."""
     cache = MaskCache(tree)
     contents = dict[str, MaskContent]()
     names = list(chain.from_iterable(masks.of_image.values()))
@@ -271,7 +271,7 @@ def _read_masks(
                 content = _read_mask(tree, name, problems)
                 if content is None:
                     continue
-                cache.put(name, content)
+                cache.add(name, content)
             contents[name] = content
     finally:
         cache.flush()
@@ -279,7 +279,7 @@ def _read_masks(
 
 
 def _read_mask(tree: FileTree, name: str, problems: Problems) -> MaskContent | None:
-    """What a mask shows; None where it cannot be read, which is reported."""
+    """Read a mask; a malformed one is reported, and None."""
     try:
         label_map = read_label_map(tree.read(name, MAX_BYTES))
         regions = label_regions(label_map.labels)
@@ -352,7 +352,7 @@ def _without_names(tree: FileTree, masks: Masks, problems: Problems) -> InputErr
     if len(values) < 3:
         words = "a concept"
     return problems.fatal(
-        f"has masks in {places} whose values ({_listed(values)}) nobody names",
+        f"has masks in {places} whose values ({_join_values(values)}) nobody names",
         (
             f"Name {words}: set ",
             Setting("names"),

@@ -1,1 +1,1 @@
-"""Pictures that are drawn of other pictures: which they are, and what their values mean."""
+"""Masks: pictures that are drawn of images, and the names of their values."""

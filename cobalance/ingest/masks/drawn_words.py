@@ -56,7 +56,7 @@ RANKS = {"labelids": 0, "segmentation": 1, "semantic": 1, "semantics": 1,
 
 
 class Words(NamedTuple):
-    """What a name of a folder or a file says.
+    """Words in the name of a folder or a file.
 
     `rest` is the name without words for what its picture is; `drawn` and `is_weak` say whether it
     is called as pictures are that are drawn, and as classes may be, too; `is_image` whether as the
@@ -85,7 +85,7 @@ def folder_words(name: str) -> Words:
 
 
 def file_words(path: str) -> Words:
-    """Words of a picture's name; what comes after a word for a mask numbers it.
+    """Words of a picture's name; a number after a word for a mask is left out.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _words(name: str, *, ends: bool) -> Words:
 
 
 def _without_fillers(parts: Sequence[str], *, ends: bool) -> list[str]:
-    """Words of a name without those for images, and those that say nothing of a place.
+    """Words of a name but for images and fillers.
 
     Of a file's name numbers are kept; a split in it, but for the first and the last word, is not.
     """

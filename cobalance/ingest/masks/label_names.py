@@ -67,7 +67,7 @@ _OF_VOC = re.compile("segmentation_?class", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class LabelNames:
-    """Names of values and of colours (0xRRGGBB); None for what is nothing.
+    """Names of values and of colours (0xRRGGBB); None for void.
 
     `source` says where they are from. Where values are of instances, the value of a kind is that
     divided by `divisor`, if it is not below `first_instance`.
@@ -153,7 +153,7 @@ def _is_of_names(path: str) -> bool:
 
 
 def _named(names: Mapping[Any, str], source: str) -> LabelNames:
-    """Names of codes, without those that say that there is no label."""
+    """Names of codes; None for void and the like."""
     by_value, by_colour = parse_codes(names)
     # Kaggle's masks may have the numbers of the colours instead of these, where 0 is black.
     if not by_value and next(iter(by_colour), None) == 0 and len(by_colour) > 1:

@@ -1,4 +1,4 @@
-"""What was read of masks, kept so that a read that was interrupted goes on where it ended."""
+"""Cache of masks, so that an interrupted read resumes."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ class Region(msgspec.Struct, array_like=True, frozen=True):
 
 
 class MaskContent(msgspec.Struct, array_like=True, frozen=True):
-    """What a mask shows: its size, whether its values are colours, and a region for each."""
+    """A mask: its size, whether its values are colours, and a region for each."""
 
     width_px: int
     height_px: int
@@ -47,15 +47,14 @@ class _Entry(msgspec.Struct, array_like=True):
 class MaskCache:
     """The masks of a folder or an archive that were read before, by path, size and time.
 
-    It is kept in the folder of COBALANCE_CACHE, else in that of the user; where nothing can be
-    written there, masks are read anew each time.
+    It is kept in the user's folder of caches; where nothing can be written there, masks are read
+    anew each time.
     """
 
     def __init__(self, tree: FileTree) -> None:
         self._path = tree.path.resolve()
-        root = os.environ.get("COBALANCE_CACHE") or platformdirs.user_cache_path("cobalance")
         key = hashlib.sha256(f"{_VERSION} {self._path}".encode()).hexdigest()[:32]
-        self._folder = Path(root).expanduser() / "masks" / key
+        self._folder = platformdirs.user_cache_path("cobalance") / "masks" / key
         self._new: list[_Entry] = []
         self._new_bytes = 0
 
@@ -68,21 +67,21 @@ class MaskCache:
                     self._entries |= {entry.name: entry for entry in entries}
 
     def get(self, name: str) -> MaskContent | None:
-        """What a mask shows; None where it was not read, or has changed since."""
+        """A mask of the cache; None where it is not there, or has changed since."""
         entry = self._entries.pop(name, None)
         if entry is None or (entry.size, entry.mtime_ns) != self._identity(name):
             return None
         return entry.content
 
-    def put(self, name: str, content: MaskContent) -> None:
-        """Keep what a mask shows; written with others."""
+    def add(self, name: str, content: MaskContent) -> None:
+        """Add a mask; it is written with others."""
         self._new.append(_Entry(name, *self._identity(name), content))
         self._new_bytes += sum(len(region.segmentation) for region in content.regions)
         if len(self._new) >= _PART_MASKS or self._new_bytes > _PART_BYTES:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was read since the last time."""
+        """Write the masks since the last time."""
         if not self._new:
             return
         with suppress(OSError):
@@ -104,7 +103,7 @@ class MaskCache:
 
 
 def _drop_old(folder: Path) -> None:
-    """Delete what nobody has read for a month, of other datasets."""
+    """Delete caches of other datasets that nobody has read for a month."""
     oldest = time.time() - _KEPT_DAYS * 86_400
     if folder.is_dir():
         os.utime(folder)

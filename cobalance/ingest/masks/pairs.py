@@ -15,8 +15,8 @@ from cobalance.ingest.masks.drawn_words import Words, file_words, folder_words
 from cobalance.ingest.masks.same_names import (
     MOST_LOOKS_A_FOLDER,
     Looks,
-    drawn_beside,
-    drawn_in_folders,
+    find_drawn_beside,
+    find_drawn_folders,
     look_at,
     stem_of,
     without_band,
@@ -38,7 +38,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Masks:
-    """The pictures that are images, and those that are drawn of them.
+    """The images, and the pictures that are drawn of them.
 
     `of_image` has the masks of images whose values may be kinds of things, `drawn` all pictures
     that are no images, and `folders` where they are, in words.
@@ -50,7 +50,7 @@ class Masks:
     folders: tuple[str, ...] = ()
 
     def note(self, path: object, *, are_read: bool = False) -> str:
-        """Say what was taken for masks, and, unless `are_read`, that they were not read."""
+        """Name the places of masks, and, unless `are_read`, say that they were not read."""
         places = shorten_list(list(self.folders), _SHOWN)
         n = inflect(len(self.drawn), "pictures")
         left = "" if are_read else "; these are not read"
@@ -90,7 +90,7 @@ class _Looker:
 
 
 def find_masks(paths: Sequence[str], looks: Looks) -> Masks:
-    """Tell images from what is drawn of them: by names, else by a look at few of them.
+    """Tell images from masks and the like: by names, else by a look at few of them.
 
     Examples
     --------
@@ -102,14 +102,14 @@ def find_masks(paths: Sequence[str], looks: Looks) -> Masks:
     search.by_words()
 
     rest = search.images()
-    for path, image in chain(drawn_beside(rest, looks), drawn_in_folders(rest, looks)):
+    for path, image in chain(find_drawn_beside(rest, looks), find_drawn_folders(rest, looks)):
         search.add(path, image)
     return search.masks()
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """What the names of a folder and those above it say of its pictures.
+    """A folder, with the words in its path.
 
     `place` has what remains of the names without words for masks and images.
     """
@@ -137,14 +137,14 @@ class _Folder:
 
     @cached_property
     def areas(self) -> list[tuple[object, ...]]:
-        """Areas that the folder is in, from itself on: its pictures are nearest to those there."""
+        """Areas around the folder, from itself on, for the nearest image."""
         kinds, splits = _divide(self.place)
         # MVTec has the masks of test/dent in ground_truth/dent.
         return [("", self.path), ("place", *self.place), ("kinds", *kinds), ("splits", *splits), ()]
 
 
 def _divide(place: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names in a place that are of no split, and those that are."""
+    """Divide the names in a place into kinds and splits."""
     kinds, splits = list[str](), list[str]()
     for part in place:
         if split_named(part) is None:
@@ -213,7 +213,7 @@ class _Search:
                 self._drawn.update(group)
                 for match in of_group:
                     self.add(match.path, match.image)
-        self._drawn.update(self._alone(candidates))
+        self._drawn.update(self._without_images(candidates))
 
     def _folder(self, path: str) -> _Folder:
         return self._folders[path.rpartition("/")[0]]
@@ -274,7 +274,7 @@ class _Search:
         masks, images = map(attrgetter("path"), sure), map(attrgetter("image"), sure)
         return bool(sure) and all(map(self._looks, masks)) and not any(map(self._looks, images))
 
-    def _alone(self, candidates: Iterable[str]) -> list[str]:
+    def _without_images(self, candidates: Iterable[str]) -> list[str]:
         """Pictures called as masks without images of theirs, beside others or alone."""
         strong = sorted(filter(self._is_strong, without(candidates, self._drawn)))
         if self._drawn:
@@ -285,7 +285,7 @@ class _Search:
         return []
 
     def _is_strong(self, path: str) -> bool:
-        """Whether a picture's names are those of masks alone."""
+        """Whether a picture is called as masks are, and never as classes."""
         folder, words = self._folder(path), file_words(path)
         if folder.is_drawn:
             return not folder.is_weak
@@ -316,7 +316,7 @@ class _Search:
 
 
 def _keys(path: str) -> list[str]:
-    """Names by which a picture and what is drawn of it agree, the closest first."""
+    """Names by which an image and its masks agree, the closest first."""
     stem, rest = stem_of(path), file_words(path).rest
     head, _, last = rest.rpartition("_")
     keys = [stem, rest, without_band(stem), without_band(rest)]

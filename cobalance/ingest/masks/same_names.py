@@ -25,7 +25,7 @@ def look_at(paths: Sequence[str], looks: Looks) -> bool:
     return all(map(looks, paths[:MOST_LOOKS_A_FOLDER]))
 
 
-def drawn_beside(paths: Sequence[str], looks: Looks) -> Pairs:
+def find_drawn_beside(paths: Sequence[str], looks: Looks) -> Pairs:
     """Drawn pictures in the folder of an image of the same name, such as 1.png beside 1.jpg."""
     # Of one kind of file there are no such pairs, however many pictures there are.
     endings = {path.rpartition(".")[2] for path in paths}
@@ -49,7 +49,7 @@ def _is_lossy(path: str) -> bool:
     return path.lower().endswith(_LOSSY)
 
 
-def drawn_in_folders(paths: Sequence[str], looks: Looks) -> Pairs:
+def find_drawn_folders(paths: Sequence[str], looks: Looks) -> Pairs:
     """Pictures of folders beside others with the same names: drawn ones, and further bands."""
     by_folder = group_pairs((path.rpartition("/")[0], path) for path in paths)
     siblings = group_pairs((posixpath.dirname(folder), folder) for folder in by_folder if folder)
