@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 import pyarrow as pa
@@ -207,24 +207,31 @@ def _nested_classes(parts: Mapping[str, Sequence[str | None]]) -> dict[str, str]
     What lies in both levels under one name is of that class wherever it is, and what has images
     beside further folders is no level of classes.
     """
-    paths = {folder: [*filter(None, reversed(names))] for folder, names in parts.items()}
-    paths = {folder: names for folder, names in paths.items() if names}
-    while paths and all(len(names) > 1 for names in paths.values()):
-        is_constant = len({names[0] for names in paths.values()}) == 1
+    paths = dict[str, list[str]]()
+    for folder, names in parts.items():
+        path = list(filter(None, reversed(names)))
+        if path:
+            paths[folder] = path
+    while paths and min(map(len, paths.values())) > 1:
+        above, *others = map(set, islice(zip(*paths.values(), strict=False), 2))
         # SUN397 and Places365 have a folder for each first letter.
-        are_letters = all(names[0] == names[1][0].lower() for names in paths.values())
-        if not (is_constant or are_letters):
+        first_letters = {name[0].lower() for name in others[0]}
+        are_letters = above == first_letters
+        if not (len(above) == 1 or are_letters):
             return None
-        paths = {folder: names[1:] for folder, names in paths.items()}
+        for path in paths.values():
+            del path[0]
 
-    if {*map(len, paths.values())} != {1, 2}:
+    single, deep = set[str](), set[str]()
+    for path in paths.values():
+        if len(path) > 2:
+            return None
+        target = single if len(path) == 1 else deep
+        target.update(path)
+    are_words = all(map(re.compile("[A-Za-z]{2}").search, single | deep))
+    if single & deep or not deep or not are_words or len(single) < 2:
         return None
-    single = {names[0] for names in paths.values() if len(names) == 1}
-    deep = {name for names in paths.values() if len(names) == 2 for name in names}
-    is_numbered = not all(re.search("[A-Za-z]{2}", name) for name in single | deep)
-    if single & deep or is_numbered or len(single) < 2:
-        return None
-    return {folder: "/".join(names) for folder, names in paths.items()}
+    return dict(zip(paths, map("/".join, paths.values()), strict=True))
 
 
 def _with_nested(
@@ -235,8 +242,8 @@ def _with_nested(
     if taken:
         annotations = with_class(annotations, column, "images without a class")
         words = "classes are"
-    deep = sorted((name for name in column.names if "/" in name), key=str)
-    shown = shorten_list(deep, _SHOWN)
+    deep = filter(re.compile("/").search, column.names)
+    shown = shorten_list(sorted(deep), _SHOWN)
     note = (
         f"{words} folders of one or two levels, such as {shown}: for the lowest alone the path "
         'pattern is "{class}/*"'
