@@ -38,7 +38,7 @@ FORMATS: "Declarations[Format]" = Declarations(
         "via-3": _VIA,
         "createml": _TOOLS,
         "darwin": "cobalance.ingest.formats.darwin",
-        "datumaro": _TOOLS,
+        "datumaro": "cobalance.ingest.formats.datumaro",
         "vott": _TOOLS,
         "superannotate": _TOOLS,
         "cityscapes": _PUBLISHED,

@@ -21,7 +21,7 @@ from cobalance.ingest.formats.json_records import (
 )
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse, turn_box
+from cobalance.vision.images import place_of, place_of_ellipse
 
 _AREAS = ("polygon", "rotation", "quadrilateral")
 
@@ -66,44 +66,6 @@ def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
         picture.add(annotation["label"], place)
 
     return picture
-
-
-def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
-    labels = beside["categories"]["label"]["labels"]
-    image = item.get("image") or item.get("media") or {}
-    height, width = image.get("size") or (None, None)
-    picture = Picture(image.get("path") or item["id"], width, height)
-
-    for annotation in item["annotations"]:
-        attributes = annotation.get("attributes") or {}
-        # An object of a video that is not in this frame.
-        if annotation.get("label_id") is None or attributes.get("outside"):
-            continue
-        label = labels[annotation["label_id"]]
-        name = label["name"] if isinstance(label, dict) else label
-        picture.add(name, _datumaro_place(annotation), attributes)
-
-    return picture
-
-
-def _datumaro_place(annotation: Any) -> dict[str, Any]:
-    """Box and outline of an annotation of Datumaro; none of labels and masks."""
-    kind, numbers = annotation["type"], annotation.get("points") or []
-    if kind == "rotated_bbox":
-        x, y, w, h, degrees = numbers or annotation["bbox"]
-        return turn_box((x - w / 2, y - h / 2, w, h), degrees, (x, y))
-
-    if kind == "ellipse" and len(numbers) == 4:
-        left, top, right, bottom = numbers
-        radii = (right - left) / 2, (bottom - top) / 2
-        return place_of_ellipse(((left + right) / 2, (top + bottom) / 2), radii)
-
-    if numbers and not isinstance(numbers[0], int | float):
-        return place_of(pairs(numbers), is_area=kind == "polygon")
-    if "bbox" in annotation and kind != "points":
-        return box_place(*annotation["bbox"])
-
-    return place_of(pairs_in_turn(numbers), is_area=kind == "polygon")
 
 
 def _vott(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
@@ -172,10 +134,6 @@ TOOLS = {
     "createml": json_reader(
         "Create ML JSON", _createml,
         "image|imagefilename", "annotations|annotation", "coordinates",
-    ),
-    "datumaro": json_reader(
-        "Datumaro JSON", _datumaro, "/categories.label", "/items.id",
-        key="items", beside=("categories",),
     ),
     "vott": json_reader("VoTT JSON", _vott, "asset.path|asset.name", "regions", key="assets"),
     "superannotate": json_reader(

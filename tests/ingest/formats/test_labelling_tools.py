@@ -1,4 +1,4 @@
-"""LabelMe and its kin, Create ML, Datumaro, VoTT and SuperAnnotate."""
+"""LabelMe and its kin, Create ML, VoTT and SuperAnnotate."""
 
 import pytest
 
@@ -64,31 +64,6 @@ def test_both_spellings_of_create_ml_are_read(tmp_path):
     data = read_files(tmp_path, {"tray.json": document}, "tray.json")
     assert rows(data) == {"a.png": ["spoon"], "b.png": [], "c.png": ["spoon"]}
     assert boxes(data, "spoon") == [[40, 35, 20, 10]] * 2
-
-
-def datumaro(*annotations, **more):
-    annotations = [{"id": 0, "group": 0, "attributes": {}, "label_id": 0, **annotation}
-                   for annotation in annotations]  # fmt: skip
-    items = [{"id": "a", "annotations": annotations, "image": {"path": "a.jpg", "size": [40, 60]}}]
-    categories = {"label": {"labels": [{"name": "hull", "parent": ""}]}}
-    return {"info": {}, "categories": categories, "items": items, **more}
-
-
-def test_datumaros_own_attributes_are_no_concepts(tmp_path):
-    own = {"score": 0.25, "is_crowd": True, "track_id": 7, "keyframe": True}
-    away = {"type": "bbox", "bbox": [0, 0, 1, 1], "attributes": {"outside": True}}
-    document = datumaro({"type": "bbox", "bbox": [1, 2, 3, 4], "attributes": own}, away)
-    data = read_files(tmp_path, {"annotations/train.json": document})
-    assert rows(data) == {"a.jpg": ["hull"]}
-    assert data.mentions[["score", "crowd"]].to_numpy().tolist() == [[0.25, True]]
-
-
-def test_ellipses_and_turned_boxes_of_datumaro(tmp_path):
-    ellipse = {"type": "ellipse", "points": [10, 10, 30, 20]}
-    turned = {"type": "rotated_bbox", "bbox": [20, 20, 10, 4, 90]}
-    data = read_files(tmp_path, {"a.json": datumaro(ellipse, turned)}, "a.json")
-    assert boxes(data, "hull") == [[10, 10, 20, 10], [18, 15, 4, 10]]
-    assert data.mentions["segmentation"].notna().all()
 
 
 def test_assets_of_vott_are_read(tmp_path):
