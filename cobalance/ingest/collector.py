@@ -264,15 +264,18 @@ class Collector:
             return short_ids, []
 
         ids = [full_id for _, full_id in self._place]
-        repeated = next((id_ for id_, n in Counter(ids).items() if n > 1), None)
-        if repeated is not None:
-            reason = f"has two images that are called {repeated!r}"
+        ((most_common, n_most),) = Counter(ids).most_common(1)
+        if n_most > 1:
+            reason = f"has two images that are called {most_common!r}"
             raise self._problems.fatal(reason, "Give each image a name of its own.")
 
         n_images = Counter(short_ids)
+        n_shared = 0
         for row, (short_id, full_id) in enumerate(self._place):
+            is_shared = n_images[short_id] > 1
+            n_shared += is_shared
             # A name alone would give all of them the same picture.
-            if n_images[short_id] > 1 and self._uris[row] == short_id:
+            if is_shared and self._uris[row] == short_id:
                 self._uris[row] = full_id
 
         # Two videos of one name are two clusters.
@@ -281,7 +284,6 @@ class Collector:
                 folder = ids[row].removesuffix(short_ids[row])
                 self._metadata[number] = row, {**values, VIDEO: f"{folder}{values[VIDEO]}"}
 
-        n_shared = sum(n for n in n_images.values() if n > 1)
         note = f"{n_shared:,} images share their names, so that ids have folders, such as {ids[0]}"
         return ids, [f"{self._problems.file}: {note}"]
 

@@ -103,7 +103,9 @@ def _wider_face(file: str, read: Read) -> Records:
         if lines and not _PICTURE.fullmatch(lines[0]):
             count = int(lines.popleft())
 
-        faces = [lines.popleft().split() for _ in range(min(count, len(lines)))]
+        faces = list[_Row]()
+        while lines and len(faces) < count:
+            faces.append(lines.popleft().split())
         if len(faces) < count:
             raise ValueError(f"{path[:80]} has {len(faces)} of {count} faces")
         if not count and lines and _ZEROS.fullmatch(lines[0]):

@@ -62,7 +62,8 @@ def _videos(meta: Element) -> dict[str, _Video]:
     for task in tasks or [meta]:
         about = task if tasks else next(iter(meta.findall("task") + meta.findall("job")), meta)
         name = task.findtext(".//source") or about.findtext("name") or "video"
-        width, height = (task.findtext(f".//original_size/{side}") for side in ("width", "height"))
+        width = task.findtext(".//original_size/width")
+        height = task.findtext(".//original_size/height")
 
         # Every fifth frame has the filter "step=5".
         step = int((about.findtext("frame_filter") or "").rpartition("=")[2] or 1)
@@ -145,9 +146,11 @@ def _place(shape: Element) -> dict[str, Any]:
             points = [(float(x), float(y)) for x, y in pairs]
             return place_of(points, is_area=shape.tag == "polygon")
         case "cuboid":
-            across = numbers(*(f"x{corner}" for corner in _CORNERS))
-            down = numbers(*(f"y{corner}" for corner in _CORNERS))
-            return place_of(list(zip(across, down, strict=True)), is_area=False)
+            corners = list[Point]()
+            for name in _CORNERS:
+                x, y = numbers(f"x{name}", f"y{name}")
+                corners.append((x, y))
+            return place_of(corners, is_area=False)
         case "skeleton":
             return _place_of_joints(shape)
     return {}

@@ -65,8 +65,7 @@ def _place(thing: Element) -> dict[str, Any]:
     """Box and outline of an object: upright, turned (roLabelImg), a mask's, or a polygon."""
     if (box := thing.find("bndbox")) is not None:
         # Roboflow's tools have the outline beside the box, counted as it is.
-        parts = [[(x - 1, y - 1) for x, y in part] for part in _parts(thing)]
-        return place_of_parts(parts, cuts_holes=False) | {"box": _box(box)}
+        return place_of_parts(_parts(thing, first=1), cuts_holes=False) | {"box": _box(box)}
 
     if (box := thing.find("robndbox")) is not None:
         x, y, w, h, angle = _numbers(box, "cx", "cy", "w", "h", "angle")
@@ -76,19 +75,23 @@ def _place(thing: Element) -> dict[str, Any]:
         left, top, right, bottom = _numbers(box, *_SIDES)
         return {"box": (left, top, right - left, bottom - top)}
 
-    return place_of_parts(_parts(thing), cuts_holes=False)
+    return place_of_parts(_parts(thing, first=0), cuts_holes=False)
 
 
-def _parts(thing: Element) -> list[list[Point]]:
-    """Outlines of an object: points of LabelMe, or numbered corners (``x1``, ``y1``)."""
+def _parts(thing: Element, first: int) -> list[list[Point]]:
+    """Outlines of an object: points of LabelMe, or numbered corners; pixels count from `first`."""
     parts = list[list[Point]]()
     for polygon in thing.iterfind("polygon"):
-        names = [(f"x{number}", f"y{number}") for number in range(1, len(polygon) // 2 + 1)]
-        if names and polygon.find("x1") is not None:
-            corners = (_numbers(polygon, *pair) for pair in names)
-        else:
-            corners = (_numbers(point, "x", "y") for point in polygon.iterfind("pt"))
-        part = [(x, y) for x, y in corners]
+        part = list[Point]()
+        for point in polygon.iterfind("pt"):
+            x, y = _numbers(point, "x", "y")
+            part.append((x - first, y - first))
+
+        number = 1
+        while polygon.find(f"x{number}") is not None:
+            x, y = _numbers(polygon, f"x{number}", f"y{number}")
+            part.append((x - first, y - first))
+            number += 1
         if part:
             parts.append(part)
     return parts

@@ -20,7 +20,7 @@ from cobalance.base import (
     track,
 )
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.names import number_items, split_named, split_of_path, upwards
+from cobalance.ingest.names import number_items, split_named, split_of_path, upwards, without
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import picture_size
 from cobalance.ingest.problems import Problems
@@ -114,8 +114,7 @@ class _Places:
 
     @staticmethod
     def _parts(path: str) -> list[str]:
-        parts = PurePosixPath(path.replace("\\", "/")).parts
-        return [part for part in parts if part not in ("..", "/")]
+        return without(PurePosixPath(path.replace("\\", "/")).parts, ("..", "/"))
 
     @staticmethod
     def _kind(parts: Sequence[str]) -> list[str]:
