@@ -12,7 +12,7 @@ from cobalance.ingest.names import number_items
 _NAMES = ("name", "label", "class", "class_name", "label_name", "readable", "title", "category")
 _CODES = ("id", "idx", "index", "code", "value", "pixel value", "pixel_value", "label_id",
           "labelid", "class_id", "class id", "train_id", "trainid")  # fmt: skip
-_COLOURS = ("color", "colour", "rgb", "palette", "hex")
+_COLOURS = ("color", "colour", "rgb", "palette", "hex", "class_color")
 _CHANNELS = (("r", "g", "b"), ("red", "green", "blue"))
 _LISTS = ("labels", "categories", "classes", "label_map", "items")
 # CamVid's line: three numbers and a name; CVAT's: a name, three numbers, parts and actions.
@@ -70,6 +70,8 @@ def _of_table(lines: Sequence[str]) -> dict[str, str] | None:
     name = next(filter(titles.__contains__, _NAMES), None)
     code = next(filter(titles.__contains__, _CODES), None)
     channels = next(filter({*titles}.issuperset, _CHANNELS), ())
+    # Darwin writes a colour in one column.
+    colour = next(filter(titles.__contains__, _COLOURS), None)
     if name is None:
         return None
 
@@ -80,6 +82,11 @@ def _of_table(lines: Sequence[str]) -> dict[str, str] | None:
         cells = dict(zip(titles, map(str.strip, row), strict=True))
         if code is not None:
             names[cells[code]] = cells[name]
+        if colour is not None:
+            numbers = re.findall(r"\d+", cells[colour])
+            if len(numbers) != 3:
+                return None
+            names[colour_code(*map(int, numbers))] = cells[name]
         if channels:
             numbers = list(map(cells.__getitem__, channels))
             if not all(map(str.isdecimal, numbers)):

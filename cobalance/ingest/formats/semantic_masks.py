@@ -48,9 +48,7 @@ class SemanticMasks(TreeReader):
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether there are images with masks, and names for these or no classes of folders."""
         masks = masks_in(tree)
-        if masks.images and not masks.of_image:
-            return False
-        if not masks.drawn:
+        if not masks.of_image:
             return False
         names = label_names(tree, masks, ReadOptions())
 
@@ -66,7 +64,10 @@ class SemanticMasks(TreeReader):
         problems = Problems(str(tree.path), options)
         masks = masks_in(tree)
         if not masks.of_image:
-            raise _without_masks(masks, problems)
+            raise problems.fatal(
+                "has no masks beside its images that say kinds of things",
+                ("For the images alone, set ", Setting("input_format", "image-folder"), "."),
+            )
 
         names = label_names(tree, masks, options)
         if names is None:
@@ -76,7 +77,8 @@ class SemanticMasks(TreeReader):
         labels.report(problems)
 
         collector = Collector(problems, options)
-        split_of = _splits(tree, masks.images)
+        split_of = _splits(tree, list(masks.of_image))
+        has_pictures = bool(masks.images)
         n_bytes = 0
         for image, of_image in masks.of_image.items():
             if not all(map(labels.are_known, of_image)):
@@ -85,7 +87,7 @@ class SemanticMasks(TreeReader):
             row = collector.image(
                 image,
                 image,
-                uri=image,
+                uri=image if has_pictures else None,
                 width=first.width_px,
                 height=first.height_px,
                 split=split_of[image],
@@ -315,24 +317,14 @@ def _splits(tree: FileTree, images: Sequence[str]) -> dict[str, str | None]:
 
 
 def _left_out(tree: FileTree, masks: Masks) -> Iterator[str]:
-    """Say how many images have no mask."""
+    """Say how many images have no mask, or that there are no images."""
+    if not masks.images:
+        yield f"{tree.path}: has masks alone, and none of the images that they are drawn of"
+        return
     lacking = len(masks.images) - len(masks.of_image)
     if lacking:
         n = inflect(lacking, "images")
         yield f"{tree.path}: {n} without a mask left out, as nobody says what they show"
-
-
-def _without_masks(masks: Masks, problems: Problems) -> InputError:
-    """The error for pictures that are all drawn, or drawn of no kinds of things."""
-    if masks.drawn and not masks.images:
-        return problems.fatal(
-            "has masks alone, and none of the images that they are drawn of",
-            "Name the folder that has both.",
-        )
-    return problems.fatal(
-        "has no masks beside its images that say kinds of things",
-        ("For the images alone, set ", Setting("input_format", "image-folder"), "."),
-    )
 
 
 def _without_names(tree: FileTree, masks: Masks, problems: Problems) -> InputError:

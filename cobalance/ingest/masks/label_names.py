@@ -20,7 +20,8 @@ NOTHING = 255
 """Value of pixels without a label."""
 _FILES = {
     "categories", "categorynames", "class", "classcolors", "classdict", "classdictseg", "classes",
-    "classlist", "classmap", "classnames", "codes", "colormap", "colors", "colourmap", "colours",
+    "classlist", "classmap", "classmapping", "classnames", "codes", "colormap", "colors",
+    "colourmap", "colours",
     "datasetmeta", "id2label", "id2name", "label", "labelclassdict", "labelcolors",
     "labelcolours", "labellist", "labelmap", "labelnames", "labels", "names", "objectinfo150",
     "palette", "rgbcolorclasses",
@@ -29,7 +30,8 @@ _MAPILLARY = re.compile(r"config_v[\d.]+\.json", re.IGNORECASE)
 _ENDINGS = (".txt", ".csv", ".json", ".names")
 _MOST_BYTES, _MOST_NAMES = 1 << 20, 4096
 _NO_LABEL = re.compile(
-    r"(void|ignored?([ _-]?label)?|unlabell?ed|unlabell?ed[ _-]area|unknown|no[ _-]?label)",
+    r"(void|__ignore__|_background_|ignored?([ _-]?label)?|unlabell?ed([ _-]area)?|unknown"
+    r"|no[ _-]?label)",
     re.IGNORECASE,
 )
 _VOC = ("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
@@ -155,6 +157,9 @@ def _is_of_names(path: str) -> bool:
 def _named(names: Mapping[Any, str], source: str) -> LabelNames:
     """Names of codes; None for void and the like."""
     by_value, by_colour = parse_codes(names)
+    # LabelMe's list begins with -1.
+    if by_value.get(0) == "__ignore__":
+        by_value = {value - 1: name for value, name in by_value.items()}
     # Kaggle's masks may have the numbers of the colours instead of these, where 0 is black.
     if not by_value and next(iter(by_colour), None) == 0 and len(by_colour) > 1:
         by_value = dict(enumerate(by_colour.values()))

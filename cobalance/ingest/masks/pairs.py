@@ -40,8 +40,8 @@ _SHOWN = 3
 class Masks:
     """The images, and the pictures that are drawn of them.
 
-    `of_image` has the masks of images whose values may be kinds of things, `drawn` all pictures
-    that are no images, and `folders` where they are, in words.
+    `of_image` has the masks of images whose values may be kinds of things, also of images that are
+    not here, `drawn` all pictures that are no images, and `folders` where they are, in words.
     """
 
     images: list[str]
@@ -198,7 +198,24 @@ class _Search:
             best = self._best(self._of_image.get(image, ()))
             if best:
                 of_image[image] = best
+        if not images:
+            of_image = self._of_no_image()
         return Masks(images, of_image, frozenset(self._drawn), tuple(_places(self._drawn)))
+
+    def _of_no_image(self) -> dict[str, list[str]]:
+        """Masks of images that are not here, which are called by the masks' paths without endings.
+
+        CVAT exports masks without the images.
+        """
+        by_name = group_pairs(
+            ((self._folder(path).place, file_words(path).rest), path) for path in self._drawn
+        )
+        of_image = dict[str, list[str]]()
+        for group in by_name.values():
+            best = self._best(group)
+            if best:
+                of_image[posixpath.splitext(best[0])[0]] = best
+        return dict(sorted(of_image.items()))
 
     def by_words(self) -> None:
         """Take pictures for drawn ones that are called so, and have an image or need none."""
@@ -279,8 +296,8 @@ class _Search:
         strong = sorted(filter(self._is_strong, without(candidates, self._drawn)))
         if self._drawn:
             return strong
-        # Without any image, names alone do not say that there are none.
-        if len(strong) == len(self._paths) and look_at(strong, self._looks):
+        # Without any image, names alone do not say that there are none; a mask may be empty.
+        if len(strong) == len(self._paths) and any(map(self._looks, strong[:MOST_LOOKS_A_FOLDER])):
             return strong
         return []
 

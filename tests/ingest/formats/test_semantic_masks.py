@@ -312,10 +312,31 @@ def test_boxes_beside_masks_are_read_and_masks_are_not(tmp_path):
     assert any("SegmentationClass" in note and "not read" in note for note in data.notes)
 
 
-def test_a_tree_of_masks_alone_is_refused(tmp_path):
-    save(tmp_path / "SegmentationClass/1.png", draw(1, [0, 15]))
-    with pytest.raises(InputError, match="has masks alone"):
-        read_annotations(tmp_path)
+def test_masks_alone_are_of_images_that_are_elsewhere(tmp_path):
+    """As CVAT exports them: labelmap.txt, and a list of names in ImageSets."""
+    palette = [[0, 0, 0], [250, 50, 83], [51, 221, 255]]
+    lines = ["# label:color_rgb:parts:actions", "background:0,0,0::", "dock:250,50,83::"]
+    (tmp_path / "labelmap.txt").write_text("\n".join(lines))
+    for name in ("a", "b"):
+        pixels = draw(1, [0, 1]) * (name == "a")
+        save(tmp_path / f"SegmentationClass/{name}.png", colours(pixels, palette))
+        save(tmp_path / f"SegmentationObject/{name}.png", colours(pixels, palette))
+    save(tmp_path / "SegmentationClass/a.png", colours(draw(1, [0, 1]), palette))
+    (tmp_path / "ImageSets/Segmentation").mkdir(parents=True)
+    (tmp_path / "ImageSets/Segmentation/train.txt").write_text("a\n")
+
+    data = read_annotations(tmp_path)
+    assert data.images["uri"].isna().all()
+    assert counted(data) == {"background": 2, "dock": 1}
+    assert [record.split for record in data.records()] == ["train", None]
+    assert any("has masks alone" in note for note in data.notes)
+
+
+def test_names_of_labelme_begin_with_what_is_ignored(tmp_path):
+    (tmp_path / "labels.txt").write_text("__ignore__\n_background_\nhull\nmast\n")
+    photograph(tmp_path / "JPEGImages/a.jpg")
+    save(tmp_path / "SegmentationClass/a.png", draw(1, [0, 2]))
+    assert shown(read_annotations(tmp_path)) == {"JPEGImages/a.jpg": {"mast"}}
 
 
 def test_an_archive_is_read_as_its_folder_is(tmp_path):

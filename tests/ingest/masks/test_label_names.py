@@ -16,6 +16,7 @@ COLOURS = {"128,64,128": "road", "70,70,70": "tall building"}
         "128 64 128\troad\n70 70 70\ttall building\n",
         "# label:color_rgb:parts:actions\nroad:128,64,128::\ntall building:70,70,70::\n",
         "name,r,g,b\nroad,128,64,128\ntall building,70,70,70\n",
+        "class_name,class_color\nroad,128 64 128\ntall building,70 70 70\n",
         "class;red;green;blue\nroad;128;64;128\ntall building;70;70;70\n",
         '{"road": [128, 64, 128], "tall building": [70, 70, 70]}',
     ],
