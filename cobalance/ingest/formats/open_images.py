@@ -3,6 +3,7 @@
 import csv
 import re
 from codecs import getincrementaldecoder
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -30,6 +31,7 @@ _BLOCK_BYTES = 1 << 24
 _NEEDED = ("ImageID", "LabelName", "Confidence")
 _POINTS = {"ImageId": "ImageID", "Label": "LabelName", "EstimatedYesNo": "Confidence"}
 """Columns of point labels, by what other files call them."""
+_LISTED = {"ImageID", "Subset"}
 _SIDES = ("XMin", "YMin", "XMax", "YMax")
 _PEOPLE = ("GenderPresentation", "AgePresentation")
 _UNKNOWN = "Unknown"
@@ -77,11 +79,17 @@ class OpenImages(TreeReader):
             return self._read(tree, [path.name], options, progress)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read all files with the columns."""
-        return self._read(tree, list(_label_files(tree)), options, progress)
+        """Read all files with the columns, and lists of images whose pictures are there."""
+        names = list(_label_files(tree))
+        return self._read(tree, names, options, progress, list(_listed_images(tree)))
 
     def _read(
-        self, tree: FileTree, names: list[str], options: ReadOptions, progress: Progress
+        self,
+        tree: FileTree,
+        names: list[str],
+        options: ReadOptions,
+        progress: Progress,
+        listed: Sequence[_Part] = (),
     ) -> Annotations:
         problems = Problems(str(tree.path), options)
         if not names:
@@ -90,7 +98,7 @@ class OpenImages(TreeReader):
             )
 
         display = _display_names(tree, problems)
-        parts, n_mentions = [], 0
+        parts, n_mentions = list(listed), 0
         for _, name in track(progress, "read", names):
             for part in _parts(tree, name, display, problems):
                 parts.append(part)
@@ -119,6 +127,26 @@ def _header(tree: FileTree, name: str) -> list[str]:
 
 def _is_labels(header: list[str]) -> bool:
     return set(_NEEDED) <= set(header) or _POINTS.keys() <= set(header)
+
+
+def _listed_images(tree: FileTree) -> Iterator[_Part]:
+    """Images of lists whose pictures are there: those without labels are images of nothing."""
+    pictures = {PurePosixPath(path).stem for path in tree.below("", *IMAGE_ENDINGS)}
+    for name in tree.below("", ".csv"):
+        header = _header(tree, name)
+        if not pictures or _is_labels(header) or not set(header) >= _LISTED:
+            continue
+
+        ids_by_subset: dict[str, list[str]] = defaultdict(list)
+        for row in csv.DictReader(tree.lines(name)):
+            if PurePosixPath(row["ImageID"] or "").name in pictures:
+                ids_by_subset[row["Subset"] or ""].append(row["ImageID"])
+        for subset, ids in ids_by_subset.items():
+            n = len(ids)
+            nothing = pa.nulls(n, TEXT).dictionary_encode()
+            sides = np.full((n, 4), np.nan)
+            no_crowds = np.zeros(n, dtype=bool)
+            yield _Part(pa.array(ids, TEXT), nothing, np.zeros(n), no_crowds, sides, subset or None)
 
 
 def _display_names(tree: FileTree, problems: Problems) -> dict[str, str]:
