@@ -21,6 +21,7 @@ PUBLIC = (
     "reader",
     "tables",
     "tables.concept_cells",
+    "tables.boxes",
     "tables.guesses",
     "tables.hub_features",
     "tables.list_attr",

@@ -54,7 +54,7 @@ def with_joins(
         annotations, own_classes = _join(annotations, path, options, file, progress, takes_class)
         if own_classes is not None:
             class_files.append(path.name)
-            classes = _completed(classes, own_classes, n_images)
+            classes = _add_classes(classes, own_classes, n_images)
 
     if classes is None:
         return annotations
@@ -62,11 +62,12 @@ def with_joins(
     return with_class(annotations, classes, f"images without a class in {', '.join(class_files)}")
 
 
-def _completed(classes: Coded | None, others: Coded, n_images: int) -> Coded:
+def _add_classes(classes: Coded | None, others: Coded, n_images: int) -> Coded:
     """Classes of images, with others where they lack one."""
     earlier = classes or Coded.none(n_images)
     names = [*earlier.names, *others.names]
     moved = np.where(others.codes < 0, -1, others.codes + len(earlier.names))
+
     codes = np.where(earlier.codes < 0, moved, earlier.codes)
     both = recode_names(codes, names)
     return Coded(both.codes, both.names)

@@ -204,9 +204,10 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
 
 def _note_foreign(annotations: Annotations, tree: FileTree) -> Annotations:
     """Say which files beside folders of images no reader takes: they may have the annotations."""
-    files = [file for file in tree.names if foreign_fault(file) is not None]
+    files = list(filter(foreign_fault, tree.names))
     if not files:
         return annotations
+
     note = f"{tree.path}: not read, as no reader knows its kind: {shorten_list(files)}"
     return replace(annotations, notes=(*annotations.notes, note))
 

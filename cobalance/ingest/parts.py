@@ -109,7 +109,7 @@ def first_part(path: Path, kind: str) -> Iterator[Path]:
 
 
 def _choose(tree: FileTree, kind: str) -> list[str]:
-    """Files of a format to read, of several about the same images those of objects or attributes.
+    """Files of a format to read; of several about the same images, the ones with names.
 
     COCO's instances have the images of its key points, CelebA's attributes those of its boxes.
     """
@@ -171,13 +171,14 @@ def _annotations_of(tree: FileTree, kind: str) -> list[str]:
 
 def _with_partition(tree: FileTree, joined: Annotations) -> tuple[Annotations, list[str]]:
     """Annotations with the splits of CelebA's or DeepFashion's partition, and its files."""
-    names = [name for name in tree.below("", ".txt") if name.endswith(PARTITION)]
+    names = tree.below("", PARTITION)
     splits = dict[str, str]()
     for name in names:
         splits |= read_partition(tree.lines(name))
 
     images = joined.images
     paths = images["id"].where(images["id"].isin(splits), images["uri"]).fillna(images["id"])
+
     of_path = [splits.get(path) or splits.get(posixpath.basename(path)) for path in paths]
     return _fill_splits(joined, of_path), names
 

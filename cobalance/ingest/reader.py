@@ -139,7 +139,7 @@ _FOREIGN_NAMES = (
 
 
 def foreign_fault(name: str) -> tuple[str, str] | None:
-    """Why no reader takes a file of this name, and what to do instead; None for any other.
+    """Why no reader takes a file of this name, and the remedy; None for any other.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether a file's first bytes are text, whatever it is called."""
+    """Whether a file's first bytes are text."""
     return bool(head.strip()) and b"\0" not in head and not head.startswith(b"\x80")
 
 

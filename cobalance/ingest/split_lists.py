@@ -22,8 +22,13 @@ def with_split_lists(annotations: Annotations, tree: FileTree) -> Annotations:
     folders of splits.
     """
     images = annotations.images
-    named_splits = {name: split_named(PurePosixPath(name).stem) for name in tree.below("", ".txt")}
-    lists = {name: split for name, split in named_splits.items() if split}
+    lists = dict[str, str]()
+
+    for name in tree.below("", ".txt"):
+        split = split_named(PurePosixPath(name).stem)
+        if split is not None:
+            lists[name] = split
+
     if len({*lists.values()}) < 2 or images["split"].notna().any():
         return annotations
 
@@ -37,6 +42,7 @@ def with_split_lists(annotations: Annotations, tree: FileTree) -> Annotations:
     splits = _splits_of(images["uri"], split_of_stem)
     if None in splits:
         return annotations
+
     note = f"{tree.path}: splits are those of {shorten_list(sorted(lists))}"
     column = encode_names(pa.array(splits, TEXT))
     return replace(with_split(annotations, column), notes=(*annotations.notes, note))
@@ -45,7 +51,11 @@ def with_split_lists(annotations: Annotations, tree: FileTree) -> Annotations:
 def _splits_of(paths: Iterable[str], split_of_stem: dict[str, str]) -> list[str | None]:
     """The split of each path, by as many of its last levels as the lists have; None without any."""
     depth = max((stem.count("/") + 1 for stem in split_of_stem), default=1)
-    tails = [posixpath.join(*_stem(path).split("/")[-depth:]) for path in paths]
+    tails = list[str]()
+
+    for path in paths:
+        tails.append(posixpath.join(*_stem(path).split("/")[-depth:]))
+
     # Images of one name in two folders are not told apart by lists of names.
     if len({*tails}) < len(tails):
         return [None]

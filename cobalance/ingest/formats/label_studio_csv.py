@@ -14,7 +14,7 @@ from cobalance.ingest.tables.delimited import LONGEST_FIELD
 
 
 def _records(file: str, read: Read) -> Records:
-    """Images of the rows, read as those of JSON_MIN are."""
+    """Read the rows as JSON_MIN, whose columns they have."""
     content = msgspec.json.encode(_rows(read(file)))
 
     def read_as_json(name: str) -> bytes:
@@ -27,6 +27,7 @@ def _rows(content: bytes) -> list[dict[str, Any]]:
     """The rows as objects of JSON_MIN; of several annotators of a task the first counts."""
     csv.field_size_limit(LONGEST_FIELD)
     text = content.decode("utf-8-sig")
+
     separator = "\t" if "\t" in text.partition("\n")[0] else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
 

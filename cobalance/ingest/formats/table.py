@@ -159,6 +159,7 @@ def _name_several_things(table: Table, columns: ColumnMap, options: ReadOptions)
             return False
         encoded = cells.dictionary_encode().indices
         codes.append(pc.fill_null(encoded, -1).to_numpy(zero_copy_only=False).astype(np.int64))
+
     image, label = codes
     if len(np.unique(image)) == table.n_rows:
         return False
@@ -321,6 +322,7 @@ def _objects(
     concept = Coded(objects.codes, names)
     further_numbers, crowds = read_beside(boxes)
     numbers = {**further_numbers, **numbers}
+
     row: IntArray = np.arange(len(concept.codes))
     return MentionColumns(row, concept, ANNOTATION, numbers, crowds=crowds)
 

@@ -83,21 +83,19 @@ def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
     about_boxes = set[str]()
     if label:
         about_boxes = {name for name in free if normal_name(name) in (*_SCORES, "area", "iscrowd")}
+
     others = omit(table.columns, {*sides, label, *about_boxes - {*options.field}})
     return BoxColumns(table, replace(table, columns=others), sides, form, label, shown)
 
 
 def _find_sides(table: Table) -> tuple[str, tuple[str, ...]]:
     """The form of boxes, and the columns of their sides, or that of whole boxes; none for none."""
-    names = {normal_name(name): name for name in table.columns}
-    plain = {name.replace("_", ""): column for name, column in names.items()}
+    named = dict[str, str]()
     # Beside bbox_width, a width is that of the image.
-    prefixed = {
-        _BEFORE.sub("", name).replace("_", ""): column
-        for name, column in names.items()
-        if _BEFORE.match(name)
-    }
-    named = {**plain, **prefixed}
+    for column in sorted(table.columns, key=_is_of_box):
+        side = _BEFORE.sub("", normal_name(column))
+        named[side.replace("_", "")] = column
+
     for names_of_sides, form in _FORMS.items():
         names_here = names_of_sides.split()
         if len(names_here) > 1 and named.keys() >= {*names_here}:
@@ -106,10 +104,15 @@ def _find_sides(table: Table) -> tuple[str, tuple[str, ...]]:
     for column, form in box_cells(table).items():
         if not _holds_boxes(table.columns[column]):
             continue
+
         if normal_name(column) in _BARE:
             form = _guess_form(table, column)
         return form, (column,)
     return "", ()
+
+
+def _is_of_box(column: str) -> bool:
+    return _BEFORE.match(normal_name(column)) is not None
 
 
 def box_cells(table: Table) -> dict[str, str]:
@@ -118,6 +121,7 @@ def box_cells(table: Table) -> dict[str, str]:
     for column, cells in table.columns.items():
         name = normal_name(column)
         words = " ".join(re.findall("[a-z0-9]+", _BEFORE.sub("", name)))
+
         form = "sizes" if name in _BARE else _FORMS.get(words, "")
         if form in ("sizes", "corners") and cells.type == TEXT:
             forms[column] = form
@@ -128,6 +132,7 @@ def _holds_boxes(column: pa.Array) -> bool:
     """Whether all cells that are not empty are four numbers."""
     if column.type != TEXT:
         return False
+
     filled = column.filter(pc.invert(_is_missing(column)))
     return len(filled) > 0 and bool(pc.all(pc.match_substring_regex(filled, _FOUR)).as_py())
 
@@ -142,6 +147,7 @@ def _guess_form(table: Table, column: str) -> str:
     sides = _numbers_of(table.columns[column])
     names = {normal_name(name): name for name in reversed(table.columns)}
     candidates = [names.get(f"image_{side}", names.get(side)) for side in ("width", "height")]
+
     sizes = list(filter(None, candidates))
     if len(sizes) < len(candidates) or (sides[2:] < sides[:2]).any():
         return "sizes"
@@ -155,6 +161,7 @@ def _numbers_of(column: pa.Array) -> FloatArray:
     """The four numbers of each cell, shape (4, n); NaN where it is empty."""
     texts = pc.if_else(_is_missing(column), pa.scalar("nan nan nan nan", TEXT), column)
     words = pc.utf8_trim(pc.replace_substring_regex(texts, r"[\s,;\[\]()]+", " "), " ")
+
     numbers = pc.list_flatten(pc.split_pattern(words, " ")).to_pandas().to_numpy(np.float64)
     return numbers.reshape(len(column), 4).T
 
@@ -162,6 +169,7 @@ def _numbers_of(column: pa.Array) -> FloatArray:
 def _split_cells(table: Table, column: str) -> Table:
     """The table with a column for each number of the cells of boxes in place of these."""
     numbers = [pa.array(side, from_pandas=True) for side in _numbers_of(table.columns[column])]
+
     columns = omit(table.columns, [column]) | dict(zip(_PARTS, numbers, strict=True))
     return replace(table, columns=columns)
 
@@ -218,6 +226,7 @@ def read_beside(boxes: BoxColumns) -> tuple[Mapping[str, FloatArray], BoolArray]
         # Per cent, or of another scale, they are none of ours.
         if not (scores < 0).any() and not (scores > 1).any():
             numbers["score"] = scores
+
     if "area" in names:
         areas = _floats(boxes.table.columns[names["area"]])
         numbers["area_px2"] = np.where(areas >= 0, areas, np.nan)

@@ -116,6 +116,7 @@ def with_lists(column: pa.Array) -> pa.Array:
     """A column of text with lists in some cells, and its other cells as lists of one, as JSON."""
     if column.type != TEXT:
         return column
+
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     is_list = pc.match_substring_regex(text, _LISTED)
     is_text = pc.invert(pc.or_(is_list, pc.equal(text, "")))

@@ -15,7 +15,7 @@ _FIRST = 1_000  # cells, by which most columns are told apart
 
 
 def with_decimal_points(columns: dict[str, pa.Array], separator: str) -> dict[str, pa.Array]:
-    """The columns of a text file, those of numbers with decimal commas with points instead.
+    """The columns of a text file, with points for decimal commas.
 
     Between commas no cell has one unless it is quoted, as a list is; between tabs a list of codes
     looks like such numbers, unless one is a fraction as no list has it.
@@ -28,24 +28,25 @@ def with_decimal_points(columns: dict[str, pa.Array], separator: str) -> dict[st
     """
     if separator == ",":
         return columns
-    numeric = [name for name in columns if _holds_numbers(name, columns[name])]
-    pattern = _FRACTION if separator == "\t" else ","
-    with_commas = [name for name in numeric if _any_matches(columns[name], pattern)]
-    if not with_commas:
-        with_commas = [name for name in numeric if _any_matches(columns[name], _GROUPS)]
 
-    # Beside them a point divides thousands.
-    with_points = [name for name in numeric if with_commas and _any_matches(columns[name], r"\.")]
-    return {
-        name: _pointed(column) if name in (*with_commas, *with_points) else column
-        for name, column in columns.items()
-    }
+    numeric = list(filter(lambda name: _holds_numbers(name, columns[name]), columns))
+    pattern = _FRACTION if separator == "\t" else ","
+    has_commas = any(_any_matches(columns[name], pattern) for name in numeric)
+    # Without commas, two points in a number divide its thousands; beside them, one does.
+    pattern = r"[.,]" if has_commas else _GROUPS
+
+    pointed_columns = columns.copy()
+    for name in numeric:
+        if _any_matches(columns[name], pattern):
+            pointed_columns[name] = _with_points(columns[name])
+    return pointed_columns
 
 
 def _holds_numbers(name: str, column: pa.Array) -> bool:
     """Whether all cells that are not empty may be numbers with a decimal comma."""
     if column.type != TEXT or normal_name(name) in CONCEPT_COLUMNS:
         return False
+
     return _are_numbers(column[:_FIRST]) and _are_numbers(column)
 
 
@@ -59,5 +60,5 @@ def _any_matches(column: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
 
 
-def _pointed(column: pa.Array) -> pa.Array:
+def _with_points(column: pa.Array) -> pa.Array:
     return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")

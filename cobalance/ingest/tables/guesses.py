@@ -118,9 +118,11 @@ def picture_of_rows(ids: str, columns: Mapping[str, pa.Array]) -> str | None:
     picture = usual_column("uri", columns)
     if normal_name(ids) != "id" or picture is None:
         return None
+
     names, numbers = columns[picture].drop_null(), columns[ids]
     if names.type != TEXT or numbers.type != TEXT:
         return None
+
     numbers_rows = pc.count_distinct(numbers).as_py() == len(numbers)
     repeats = pc.count_distinct(names).as_py() < len(names)
     return picture if numbers_rows and repeats else None
@@ -145,20 +147,21 @@ def id_by_values(names: Iterable[str], columns: Mapping[str, pa.Array]) -> str |
     'photo'
     """
     texts = [name for name in names if columns[name].type == TEXT]
+
     samples = {name: _first_texts(columns[name]) for name in texts}
     for name, sample in samples.items():
         if _most(sample, IMAGE_FILE.search):
             return name
+
     for name, sample in samples.items():
-        if _most(sample, _HASH.match, 1) and pc.count_distinct(columns[name]).as_py() == len(
-            columns[name]
-        ):
+        column = columns[name]
+        if _most(sample, _HASH.match, 1) and pc.count_distinct(column).as_py() == len(column):
             return name
     return None
 
 
 def _first_texts(column: pa.Array) -> list[str]:
-    return [text for text in column[:_FIRST].to_pylist() if text and text.strip()]
+    return list(filter(str.strip, column[:_FIRST].drop_null().to_pylist()))
 
 
 def normal_name(name: str) -> str:
@@ -187,6 +190,7 @@ def _is_own(name: str, values: Values, is_number: BoolArray) -> bool:
     usual_name = normal_name(name)
     if _OWN.fullmatch(usual_name):
         return True
+
     if usual_name in _COUNTERS:
         return _share(values, is_number)
     return _ID.fullmatch(name) is not None and _most(values.sample, _HASH.match)
@@ -300,6 +304,7 @@ def may_be_words(texts: list[str]) -> bool:
     """
     if not are_spaced(texts):
         return False
+
     places: dict[str, set[int]] = {}
     for words in map(str.split, texts):
         for place, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Tables without a header: the layouts that are known by position, and what shows that none is."""
+"""Tables without a header: layouts that are known by position, and signs that it is missing."""
 
 import re
 from collections.abc import Sequence

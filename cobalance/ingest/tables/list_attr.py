@@ -37,6 +37,7 @@ class ListAttr:
         rows = list(filter(None, map(str.split, lines[2:])))
         if not lines[0].strip().isdigit() or not rows or not lines[1].strip():
             return False
+
         names = lines[1].split()
         if _names_images(names):
             return len(rows[0]) > 1
@@ -44,6 +45,7 @@ class ListAttr:
         # Landmarks and pairs of faces are numbers, too; a header with a number is one of those.
         if any(name.lstrip("-").isdigit() for name in names):
             return False
+
         values = [value for row in rows if len(row) == len(names) + 1 for value in row[1:]]
         return 2 * sum(value in FLAGS for value in values) > len(values)
 
@@ -83,7 +85,7 @@ class ListAttr:
 
 
 def read_partition(lines: Iterable[str]) -> dict[str, str]:
-    """Splits of images by their names; what precedes the images, as in DeepFashion, names none.
+    """Splits of images by their names; a count and a header, as of DeepFashion, name none.
 
     Examples
     --------

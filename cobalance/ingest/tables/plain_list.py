@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobalance.base import InputError, Progress
-from cobalance.ingest.names import split_named, split_of_file
+from cobalance.ingest.names import omit, split_named, split_of_file
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE
@@ -60,12 +60,11 @@ class PlainList(Delimited):
         labels = table.columns.get("label")
         if labels is None or not {"-1"} <= {*labels.unique().to_pylist()} <= {"-1", "0", "1"}:
             return table
+
         words = re.split(r"[_-]", Path(problems.file).stem)
-        name = "_".join(word for word in words if split_named(word) is None and word != "trainval")
-        columns = {
-            name if column == "label" and name else column: cells
-            for column, cells in table.columns.items()
-        }
+        named_words = filter(lambda word: word != "trainval" and not split_named(word), words)
+        columns = omit(table.columns, ["label"])
+        columns["_".join(named_words) or "label"] = labels
         return replace(table, columns=columns)
 
     def _ends_in_names(self, path: Path, problems: Problems) -> bool:
@@ -91,6 +90,7 @@ class PlainList(Delimited):
             pairs = (line.strip().split(maxsplit=1) for line in lines_of(file, problems.file))
             numbered = ((number, pair) for number, pair in enumerate(pairs, start=1) if pair)
             line, first = next(numbered)
+
             rows = text_rows(column_names(self.names(first, problems.file), problems), problems)
             rows.add(line, first)
             for line, pair in numbered:

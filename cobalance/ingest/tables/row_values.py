@@ -111,6 +111,7 @@ def _is_ignored(value: Any) -> bool:
     """Whether an object is a region that nobody looked into, as those of CrowdHuman's masks."""
     if not isinstance(value, dict):
         return False
+
     extra = value.get("extra")
     flags = (value, extra) if isinstance(extra, dict) else (value,)
     return any(flag.get("ignore") in (1, True, "1") for flag in flags)

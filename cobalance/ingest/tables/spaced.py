@@ -30,6 +30,7 @@ class Spaced(Delimited):
         are_names = len(header) > 1 and all(map(_NAME.match, header))
         if not are_names or not rows or _IMAGES.isdisjoint(map(normal_name, header)):
             return False
+
         # A row has a number in it, as sentences have not.
         have_numbers = all(map(re.compile(r"\d").search, map(" ".join, rows)))
         are_equal = all(len(row) == len(header) for row in rows)
