@@ -14,7 +14,7 @@ from cobalance.base import decode_xml
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, turn_box
+from cobalance.vision.images import Point, place_of, place_of_ellipse, turn_box
 
 _Shapes = Sequence[tuple[str, Element]]
 """Labels and shapes of a frame."""
@@ -136,7 +136,7 @@ def _place(shape: Element) -> dict[str, Any]:
             return {"box": tuple(numbers("left", "top", "width", "height"))}
         case "ellipse":
             x, y, rx, ry = numbers("cx", "cy", "rx", "ry")
-            return turn_box((x - rx, y - ry, 2 * rx, 2 * ry), degrees, (x, y))
+            return place_of_ellipse((x, y), (rx, ry), degrees)
         case "box":
             x, y, right, bottom = numbers("xtl", "ytl", "xbr", "ybr")
             box = (x, y, right - x, bottom - y)

@@ -208,3 +208,13 @@ def test_videos_of_one_name_in_two_folders_are_two_clusters(tmp_path):
         (tmp_path / folder / "annotations.xml").write_text(text)
     images = read_annotations(tmp_path).images
     assert images["cluster"].tolist() == ["monday/drive.mp4", "tuesday/drive.mp4"]
+
+
+def test_a_turned_ellipse_has_its_own_extent(tmp_path):
+    (tmp_path / "a.xml").write_text(
+        '<annotations><image id="0" name="a.jpg" width="100" height="100"><ellipse label="egg" '
+        'cx="50" cy="50" rx="30" ry="10" rotation="90"/></image></annotations>'
+    )
+    egg = read_annotations(tmp_path / "a.xml").mentions.iloc[0]
+    assert egg[["x_px", "y_px", "w_px", "h_px"]].round(6).tolist() == [40, 20, 20, 60]
+    assert egg["segmentation"] is not None
