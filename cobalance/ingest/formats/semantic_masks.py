@@ -50,11 +50,15 @@ class SemanticMasks(TreeReader):
         masks = masks_in(tree)
         if not masks.of_image:
             return False
-        names = label_names(tree, masks, ReadOptions())
+        try:
+            has_names = label_names(tree, masks, ReadOptions()) is not None
+        # Reading says which files differ.
+        except InputError:
+            has_names = True
 
         # Boxes and tables come before masks; a table beside named masks lists these.
         others = annotation_files(tree)
-        if names is not None:
+        if has_names:
             return {PurePosixPath(name.lower()).suffix for name in others} <= {".csv"}
         has_classes = are_classes(map(posixpath.dirname, masks.images))
         return not has_classes and not any(others)

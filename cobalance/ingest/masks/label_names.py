@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from cobalance.base import InputError
+from cobalance.base import InputError, Setting
 from cobalance.ingest.fields import code_files, parse_codes
 from cobalance.ingest.masks.pairs import Masks
 from cobalance.ingest.names import map_values
@@ -81,6 +81,10 @@ class LabelNames:
     divisor: int = 1
     first_instance: int = 0
 
+    def agrees(self, other: "LabelNames") -> bool:
+        """Whether other names are the same."""
+        return (self.by_value, self.by_colour) == (other.by_value, other.by_colour)
+
     def kind(self, value: int) -> int:
         """The value of a kind of things."""
         if value < self.first_instance:
@@ -126,32 +130,56 @@ def label_names(tree: FileTree, masks: Masks, options: ReadOptions) -> LabelName
 
 def _of_file(tree: FileTree) -> LabelNames | None:
     """Names of the file that is nearest to the root, if there is one."""
-    files = filter(_is_of_names, tree.below("", *_ENDINGS))
+    first: LabelNames | None = None
+    files = filter(_kind_of_file, tree.below("", *_ENDINGS))
     for name in sorted(files, key=lambda name: (name.count("/"), name)):
-        try:
-            content = tree.read(name, _MOST_BYTES).decode("utf-8-sig")
-            names = code_files.parse_code_names(content, f"{tree.path}/{name}")
-        except (UnicodeDecodeError, InputError):
+        if first is not None and _kind_of_file(name) != _kind_of_file(first.source):
             continue
-        # So many are no kinds of things, but images.
-        if len(names) > _MOST_NAMES:
-            continue
+        labels = _read_names(tree, name)
+        if first is None:
+            first = labels
 
-        labels = _named(names, name)
-        if not (labels.by_value or labels.by_colour) and name.endswith((".txt", ".names")):
-            # Names of two words each, which might be codes and names.
-            lines = filter(None, map(str.strip, content.splitlines()))
-            labels = _named(dict(enumerate(lines)), name)
-        if labels.by_value or labels.by_colour:
-            return labels
-    return None
+        # Of two datasets in one folder, or two versions of one, nobody says which is meant.
+        elif labels is not None and not labels.agrees(first):
+            raise InputError(
+                str(tree.path),
+                None,
+                f"names the values of masks in {first.source} and otherwise in {name}",
+                ("Read the folder of one of them, or set ", Setting("names"), " to masks=FILE."),
+            )
+    return first
 
 
-def _is_of_names(path: str) -> bool:
-    """Whether a file is called as those are that name values of masks."""
+def _read_names(tree: FileTree, name: str) -> LabelNames | None:
+    """Names of one file; None where it has none."""
+    try:
+        content = tree.read(name, _MOST_BYTES).decode("utf-8-sig")
+        names = code_files.parse_code_names(content, f"{tree.path}/{name}")
+    except (UnicodeDecodeError, InputError):
+        return None
+    # So many are no kinds of things, but images.
+    if len(names) > _MOST_NAMES:
+        return None
+
+    labels = _named(names, name)
+    if not (labels.by_value or labels.by_colour) and name.endswith((".txt", ".names")):
+        # Names of two words each, which might be codes and names.
+        lines = filter(None, map(str.strip, content.splitlines()))
+        labels = _named(dict(enumerate(lines)), name)
+    if not (labels.by_value or labels.by_colour):
+        return None
+    return labels
+
+
+def _kind_of_file(path: str) -> str:
+    """Name without version of a file that is called as those that name values; empty for others."""
     name = posixpath.basename(path)
     stem = re.sub("[-_ ]", "", posixpath.splitext(name)[0].lower())
-    return stem in _FILES or name == "obj.names" or _MAPILLARY.fullmatch(name) is not None
+    if _MAPILLARY.fullmatch(name) is not None:
+        return "config"
+    if stem in _FILES or name == "obj.names":
+        return stem
+    return ""
 
 
 def _named(names: Mapping[Any, str], source: str) -> LabelNames:

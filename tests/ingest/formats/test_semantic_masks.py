@@ -332,6 +332,16 @@ def test_masks_alone_are_of_images_that_are_elsewhere(tmp_path):
     assert any("has masks alone" in note for note in data.notes)
 
 
+def test_two_files_of_names_that_differ_are_refused(tmp_path):
+    for name, words in (("a", "background\nroof"), ("b", "background\nroad")):
+        photograph(tmp_path / f"{name}/images/{name}.jpg")
+        save(tmp_path / f"{name}/masks/{name}.png", draw(1, [0, 1]))
+        (tmp_path / f"{name}/classes.txt").write_text(words)
+    with pytest.raises(InputError, match=r"in a/classes\.txt and otherwise in b/classes\.txt"):
+        read_annotations(tmp_path)
+    assert "roof" in shown(read_annotations(tmp_path / "a"))["images/a.jpg"]
+
+
 def test_names_of_labelme_begin_with_what_is_ignored(tmp_path):
     (tmp_path / "labels.txt").write_text("__ignore__\n_background_\nhull\nmast\n")
     photograph(tmp_path / "JPEGImages/a.jpg")
