@@ -3,11 +3,14 @@
 https://github.com/webdataset/webdataset
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cobalance.base import Annotations, Progress, decode_json, group_pairs, inflect, track
 from cobalance.ingest.formats.table import read_table
@@ -15,10 +18,12 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.tables.guesses import usual_column
+from cobalance.ingest.tables.loading import Table
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
 from cobalance.vision.images import IMAGE_ENDINGS
 
+_KEY = "image_id"  # column of keys
 _TEXT = {".cls": "class", ".txt": "caption"}
 _DESCRIBED = (".json", *_TEXT)
 
@@ -50,21 +55,36 @@ class WebDataset(TreeReader):
         classes = _class_names(tree)
 
         several: list[str] = []
+        full_keys: list[str] = []
 
         def rows() -> Iterator[tuple[str, dict[str, Any]]]:
             for _, name in track(progress, "read", shards):
                 place = tree.local(name) if name else nullcontext(tree.path)
                 with place as path, open_tree(path) as shard:
                     for key, row in _samples(shard, name or tree.path.name, problems, several):
+                        is_own_id = row.get(_KEY) != key
+                        full_key = f"{name.removesuffix('.tar')}/{key}"
+                        full_keys.append(str(row.get(_KEY)) if is_own_id else full_key)
                         yield f"{name}, {key}" if name else key, _name_class(row, classes)
 
-        annotations = read_table(table_of_rows(rows(), problems), options, progress)
+        table = _with_own_keys(table_of_rows(rows(), problems), full_keys)
+        annotations = read_table(table, options, progress)
         if not several:
             return annotations
         note = f"{tree.path}: of {inflect(len(several), 'samples')} with several pictures"
         return replace(
             annotations, notes=(*annotations.notes, f"{note} one is taken, such as {several[0]}")
         )
+
+
+def _with_own_keys(table: Table, full_keys: Sequence[str]) -> Table:
+    """A table whose samples have their shards before their keys, if keys of shards repeat."""
+    keys = table.columns.get(_KEY)
+    if keys is None or len(keys) != len(full_keys):
+        return table
+    if pc.count_distinct(keys, mode="all").as_py() == len(keys):
+        return table
+    return replace(table, columns={**table.columns, _KEY: pa.array(full_keys, keys.type)})
 
 
 def _has_samples(shard: FileTree) -> bool:
@@ -101,7 +121,7 @@ def _samples(
         if image is None:
             continue
         if usual_column("id", row) is None:
-            row = {"image_id": key, **row}
+            row = {_KEY: key, **row}
         yield key, {"uri": f"{name}/{image}", **row}
 
 
