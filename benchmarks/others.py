@@ -21,6 +21,7 @@ if one was misread, late or a traceback. To add a project is a line in `PROJECTS
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -169,7 +170,7 @@ def main() -> None:
         paths = sorted({*roots, *counts} - with_own)
 
         table[name] = Counter()
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = pool.map(read_apart, paths)
             for path, result in zip(paths, results, strict=True):
                 outcome, reason = judge(result, counts.get(path))

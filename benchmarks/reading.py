@@ -21,8 +21,9 @@ import msgspec
 
 from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.shared.collector import collector_paused
-from cobalance.ingest.load import read_annotations
+from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.outline import outline_of
 from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
@@ -62,6 +63,17 @@ def parse_without_collector(path: Path) -> int:
     """Do the same with the garbage collector off, which helps it as it helps the reader."""
     gc.disable()
     return parse_plainly(path)
+
+
+def detect(path: Path) -> int:
+    """Detect the format, which looks at keys alone; gives their number."""
+    detect_format(path)
+    return len(outline_of(path).paths)
+
+
+def import_alone(_path: Path) -> int:
+    """Do nothing: the memory that the imports take."""
+    return 0
 
 
 def read_coco(path: Path) -> int:
@@ -150,6 +162,8 @@ def main() -> None:
     for name in list(works)[:2]:
         cpu, wall, _, _ = _best(results[name])
         print(f"ratio to {name}: {wall_s / wall:.2f}, of CPU time {cpu_s / cpu:.2f}")
+    for work in (import_alone, detect):
+        print(_line(work.__name__, [measure(work, coco) for _ in range(options.rounds)], "keys"))
     for path in write_tables(DATA, options.rows):
         print(_line(path.name, [measure(read_table, path) for _ in range(2)], "mentions"))
 
