@@ -15,7 +15,12 @@ from cobalance.ingest.frames import TEXT, take_rows
 from cobalance.ingest.names import put_before, rename_some
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.concept_cells import read_cells, with_lists
-from cobalance.ingest.tables.guesses import CONCEPT_COLUMNS, guess_kind, normal_name
+from cobalance.ingest.tables.guesses import (
+    CONCEPT_COLUMNS,
+    guess_kind,
+    is_plural,
+    normal_name,
+)
 from cobalance.ingest.tables.values import Values, encode_values, name_values
 
 _DATE = r"^(\d{4})[-/:.](\d{1,2})[-/:.](\d{1,2})"
@@ -95,7 +100,7 @@ def _read_lists(
     rows = RowProblems(
         Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
     )
-    may_be_spaced = normal_name(name) in CONCEPT_COLUMNS
+    may_be_spaced = normal_name(name) in CONCEPT_COLUMNS or is_plural(name)
     cells = read_cells(with_lists(column), None, rows, may_be_spaced=may_be_spaced)
 
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]

@@ -36,7 +36,8 @@ _SIDES = {
 _FORMS = {names: form for form, many in _SIDES.items() for names in many}
 """What the sides of boxes are, by the names of their columns, the surest first."""
 _OBJECTS = {*CONCEPT_COLUMNS, "class_id", "category_id", "category_name", "label_name",
-            "class_label", "object_name", "object_class", "label_id"}  # fmt: skip
+            "class_label", "object_name", "object_class", "label_id", "labelname",
+            "classname", "categoryname", "categoryid", "objectname"}  # fmt: skip
 _SCORES = ("score", "confidence", "conf", "probability")
 _BEFORE = re.compile(r"^(bounding_?box|bndbox|bbox|box)[._]?")
 _BARE = ("bbox", "box", "bounding_box", "boundingbox", "bndbox")  # names that say no form

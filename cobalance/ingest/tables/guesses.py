@@ -66,6 +66,7 @@ _OWN = re.compile(
     r"|(image_|file_)?(md5|sha\d*|[adpw]?hash)(sum)?|file_?size(_bytes)?"
     r"|roi[._][xy][12]|unnamed:_\d+|level_0|noisy_labels?_\d+"
 )
+_CODES = re.compile(r"\d+([\s,;|]+\d+)*$")
 _COUNTERS = {"index", "frame", "area", "row"}  # own where they are numbers
 _BOXES = re.compile(r"[\s\[(]*(-?\d+\.?\d*[\s,;|)\]\[(]+){3,}-?\d+\.?\d*[\s\])]*$")  # of any number
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
@@ -180,7 +181,7 @@ def guess_kind(name: str, values: Values) -> tuple[str, str]:
         return "flag", ""
     if _share(values, is_number):
         return _guess_numbers(name, values)
-    if normal_name(name) in _PLURALS and may_be_words(values.sample):
+    if is_plural(name) and (may_be_words(values.sample) or _are_code_lists(values.sample)):
         return "list", ""
     return _guess_texts(values)
 
@@ -290,6 +291,17 @@ def is_list(texts: list[str]) -> bool:
     # A comma is in names, too: "Paris, France" and "Rome, Italy" share no part, but tags do.
     n_different = len({*parts})
     return n_different <= len(texts) if mark == "," else n_different < len(parts)
+
+
+def is_plural(name: str) -> bool:
+    """Whether a column is called as lists of concepts are, or lists of their ids."""
+    usual_name = normal_name(name)
+    return usual_name in _PLURALS or usual_name.endswith("_ids")
+
+
+def _are_code_lists(texts: list[str]) -> bool:
+    """Whether cells are codes, several of them in some."""
+    return _most(texts, _CODES.match, 1) and not all(map(str.isdecimal, texts))
 
 
 def may_be_words(texts: list[str]) -> bool:

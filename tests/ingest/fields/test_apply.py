@@ -328,3 +328,13 @@ def test_what_a_tool_or_a_database_writes_of_itself_is_no_concept():
     assert counted(asked) == {"annotator: 1": 2, "annotator: 2": 1}
     picture_frames = applied({"frame": ["gold", "none", "gold"]})
     assert counted(picture_frames) == {"frame: gold": 2, "frame: none": 1}
+
+
+def test_lists_of_ids_are_concepts_each():
+    columns = applied(
+        {"attribute_ids": ["3 7", "7", "3 9 7", "9"], "other": ["3 7", "7", "9", "1"]}
+    )
+    assert columns.fields[0].kind == "list"
+    assert {*counted(columns)} == {
+        "attribute_ids: 3", "attribute_ids: 7", "attribute_ids: 9"
+    }  # fmt: skip

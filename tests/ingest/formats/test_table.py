@@ -263,6 +263,8 @@ def test_rows_of_an_image_are_merged_or_images_of_their_own(write):
         ("label", ['"hen, egg"', '"egg, nut"', "hen"], [["egg", "hen"], ["egg", "nut"], ["hen"]]),
         ("label", ["hen|egg", "egg", ""], [["egg", "hen"], ["egg"], []]),
         ("labels", ["hen egg", "egg straw", "hen"], [["egg", "hen"], ["egg", "straw"], ["hen"]]),
+        ("labels", ["3 7", "7", "9 3"], [["3", "7"], ["7"], ["3", "9"]]),
+        ("labels", ["3;7", "7", "9"], [["3", "7"], ["7"], ["9"]]),
         ("labels", ["stop sign", "road sign", "car"], [["stop sign"], ["road sign"], ["car"]]),
         ("label", ['"{""choices"": [""hen"", ""egg""]}"', "egg", "hen"],
          [["egg", "hen"], ["egg"], ["hen"]]),

@@ -20,6 +20,7 @@ def mentions(annotations):
         ("x,y,w,h", "10,20,30,40"),
         ("box_left,box_top,box_width,box_height", "10,20,30,40"),
         ("x1,y1,w,h", "10,20,30,40"),
+        ("min_x,min_y,max_x,max_y", "10,20,40,60"),
         ("x1,y1,bbox_width,bbox_height", "10,20,30,40"),
         ("xmin,ymin,w,h", "10,20,30,40"),
         ("x_center,y_center,w,h", "25,40,30,40"),
