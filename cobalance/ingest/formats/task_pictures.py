@@ -9,6 +9,7 @@ from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 _USUAL = ("image", "img", "photo", "picture", "video")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+_MOST = 1_000  # characters that are looked at
 _ADDRESSES = ("/data/", "/tasks/", "data:image")
 
 
@@ -25,7 +26,8 @@ def picture_keys(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     for data in tasks:
         n_tasks += 1
         for key, value in data.items():
-            values_of[key].update(_texts(value))
+            # Pictures may be written out in base64.
+            values_of[key].update(text[-_MOST:] for text in _texts(value))
 
     for is_picture in (_has_ending, _is_address):
         keys = [

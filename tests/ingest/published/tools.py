@@ -608,3 +608,87 @@ def createml(folder: Path) -> None:
             for name in STREETS
         ],
     )  # fmt: skip
+
+
+@form("VoTT JSON", "streets.json", _UNTAGGED)
+def vott(folder: Path) -> None:
+    """microsoft/VoTT, export as JSON: assets by their ids, with regions and their tags."""
+    assets = {
+        f"{number:032x}": {
+            "asset": {"format": "jpg", "id": f"{number:032x}", "name": name, "type": 1,
+                      "path": f"file:/home/me/{name}", "state": 2,
+                      "size": {"width": WIDTH, "height": HEIGHT}},
+            "regions": [
+                {"id": f"r{at}", "type": "RECTANGLE", "tags": [label],
+                 "boundingBox": {"height": h, "width": w, "left": x, "top": y},
+                 "points": [{"x": x, "y": y}, {"x": x + w, "y": y}, {"x": x + w, "y": y + h},
+                            {"x": x, "y": y + h}]}
+                for at, (label, (x, y, w, h)) in enumerate(_objects(name))
+            ],
+            "version": "2.2.0",
+        }
+        for number, name in enumerate(STREETS)
+    }  # fmt: skip
+    put_json(folder / "streets.json", {"name": "streets", "id": "x", "assets": assets})
+
+
+_TAGGED = {
+    name: one._replace(concepts=one.concepts - {_CLEAR, _RAINY} | {_weather(name)})
+    for name, one in STREETS.items()
+}
+
+
+@form("SuperAnnotate", "annotations.json", _TAGGED)
+def superannotate(folder: Path) -> None:
+    """doc.superannotate.com, Format of annotations: an entry an image, with tags and instances."""
+    put_json(
+        folder / "annotations.json",
+        [
+            {
+                "metadata": {"name": name, "width": WIDTH, "height": HEIGHT,
+                             "status": "Completed", "annotatorEmail": "me@example.org"},
+                "instances": [
+                    {"type": "bbox", "classId": 1, "className": label, "probability": 100,
+                     "points": {"x1": x, "x2": x + w, "y1": y, "y2": y + h}, "groupId": 0,
+                     "pointLabels": {}, "locked": False, "visible": True, "attributes": []}
+                    for label, (x, y, w, h) in _objects(name)
+                ],
+                "tags": [_weather(name)],
+                "comments": [],
+            }
+            for name in STREETS
+        ],
+    )  # fmt: skip
+
+
+@form("VGG Image Annotator 3", "via_project.json", _VIA)
+def via_3(folder: Path) -> None:
+    """robots.ox.ac.uk, VIA 3, a saved project: views, files, and metadata with numbered answers."""
+    metadata = {}
+    for number, name in enumerate(STREETS, start=1):
+        for at, (label, box) in enumerate(_objects(name)):
+            answer = {"1": "01"[label == "person"]}
+            metadata[f"{number}_{at}"] = {"vid": str(number), "flg": 0, "z": [], "xy": [2, *box],
+                                          "av": answer}  # fmt: skip
+        weather = {"2": _weather(name)}
+        metadata[f"{number}_w"] = {"vid": str(number), "flg": 0, "z": [], "xy": [], "av": weather}
+
+    numbers = [str(number) for number in range(1, len(STREETS) + 1)]
+    put_json(
+        folder / "via_project.json",
+        {
+            "project": {"pid": "x", "rev": "1", "pname": "streets",
+                        "data_format_version": "3.1.1", "vid_list": numbers},
+            "config": {"file": {"loc_prefix": {"1": "", "2": ""}}, "ui": {}},
+            "attribute": {
+                "1": {"aname": "type", "anchor_id": "FILE1_Z0_XY1", "type": 4,
+                      "options": {"0": "car", "1": "person"}, "default_option_id": ""},
+                "2": {"aname": "weather", "anchor_id": "FILE1_Z0_XY0", "type": 1, "options": {},
+                      "default_option_id": ""},
+            },
+            "file": {number: {"fid": number, "fname": name, "type": 2, "loc": 1, "src": ""}
+                     for number, name in zip(numbers, STREETS, strict=True)},
+            "metadata": metadata,
+            "view": {number: {"fid_list": [number]} for number in numbers},
+        },
+    )  # fmt: skip
