@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from cobalance.base import decode_xml
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.names import split_named
 from cobalance.ingest.reader import format_of
 from cobalance.vision.images import Point, place_of, place_of_ellipse, turn_box
 
@@ -30,6 +31,7 @@ class _Video(NamedTuple):
     step: int
     n_frames: int
     size: tuple[str | None, str | None]
+    split: str | None
 
 
 def _records(file: str, read: Read) -> Records:
@@ -72,7 +74,8 @@ def _videos(meta: Element) -> dict[str, _Video]:
         # Frames of two tasks are never one image, whatever these are called.
         if any(name == other.name for other in videos.values()):
             name = f"{name} ({key})"
-        videos[key] = _Video(name, first, step, n_frames, (width, height))
+        split = split_named(task.findtext("subset") or "") if tasks else None
+        videos[key] = _Video(name, first, step, n_frames, (width, height), split)
     return videos
 
 
@@ -110,6 +113,7 @@ def _frame(video: _Video, number: int, shapes: _Shapes) -> Picture:
     """A frame, which CVAT may export as a picture of its number."""
     picture = Picture(f"{video.name}/frame_{number:06}.PNG", *video.size, {VIDEO: video.name})
     picture.frame = f"{video.name}#frame={number}"
+    picture.split = video.split
     for label, shape in shapes:
         picture.add(label, _place(shape), _attributes(shape))
     return picture

@@ -157,8 +157,8 @@ def test_images_of_one_name_are_told_apart_by_their_subset_or_task(tmp_path):
 
 
 def test_frames_of_two_videos_of_a_project_are_never_one_image(tmp_path):
-    task = "<task><id>{}</id><name>dawn</name><size>2</size><start_frame>0</start_frame></task>"
-    tasks = task.format(7) + task.format(8)
+    task = "<task><id>{}</id><name>dawn</name><size>2</size><subset>{}</subset></task>"
+    tasks = task.format(7, "Train") + task.format(8, "default")
     track = '<track label="{}" task_id="{}"><box frame="0" outside="0" {}/></track>'
     sides = 'xtl="1" ytl="1" xbr="5" ybr="5"'
     tracks = track.format("lorry", 7, sides) + track.format("moped", 8, sides)
@@ -174,6 +174,9 @@ def test_frames_of_two_videos_of_a_project_are_never_one_image(tmp_path):
     ]
     assert annotations.mentions["image"].tolist() == [0, 2]
     assert annotations.images["cluster"].nunique() == 2
+    assert (
+        annotations.images["split"].astype(object).fillna("").tolist() == ["train"] * 2 + [""] * 2
+    )
 
 
 def test_cuboids_and_skeletons_have_the_box_around_them(tmp_path):
