@@ -132,7 +132,7 @@ def _place(shape: Element) -> dict[str, Any]:
     """Box of a shape, and its outline where that is no upright box."""
 
     def numbers(*names: str) -> list[float]:
-        return [float(shape.get(name, "")) for name in names]
+        return [float(shape.attrib[name]) for name in names]
 
     degrees = float(shape.get("rotation", 0))
     match shape.tag:

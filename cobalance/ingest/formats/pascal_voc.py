@@ -104,7 +104,14 @@ def _box(box: Element) -> Box:
 
 
 def _numbers(element: Element, *names: str) -> list[float]:
-    return [float(element.findtext(name) or "") for name in names]
+    """Numbers of an element's children; one that is missing is an error of its record."""
+    numbers = list[float]()
+    for name in names:
+        text = element.findtext(name)
+        if not text:
+            raise KeyError(name)
+        numbers.append(float(text))
+    return numbers
 
 
 PASCAL_VOC = PascalVoc(

@@ -71,6 +71,7 @@ def test_an_archive_is_read_as_its_folder(voc, tmp_path):
         (XML.format(file="9.jpg", more="").replace(">500<", ">wide<"), "'wide'"),
         (XML.format(file="9.jpg", more="").replace(">110<", ">inf<"), "no number"),
         (XML.format(file="9.jpg", more="").replace(">110<", ">1<"), "negative"),
+        (XML.format(file="9.jpg", more="").replace(">110<", "><"), "has no 'xmax'"),
         (XML.format(file="9.jpg", more="<object/>"), "the concept is empty"),
     ],
 )
