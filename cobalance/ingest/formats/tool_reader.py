@@ -409,18 +409,17 @@ def _listed_splits(tree: FileTree) -> dict[tuple[str, str], str]:
     ]
     lists.sort(key=lambda name: ("_" in posixpath.basename(name), "/main/" not in name.lower()))
 
-    splits = dict[tuple[str, str], str]()
+    splits, of_words = dict[tuple[str, str], str](), dict[tuple[str, str], str]()
     for name in lists:
         split = split_named(_stem(name).rpartition("_")[2])
         if split is None:
             continue
         root = re.split("(?i)imagesets/", name)[0].rstrip("/")
         for line in tree.lines(name):
-            # A list of all images may have names with spaces, one of a class has a number behind.
-            words = line.split()
-            for stem in {line.strip(), *words[:1], " ".join(words[:-1])} - {""}:
-                splits.setdefault((root, _stem(stem)), split)
-    return splits
+            splits.setdefault((root, _stem(line.strip())), split)
+            # Names may have spaces, and lists of a class have a number behind.
+            of_words.setdefault((root, _stem(" ".join(line.split()[:-1]))), split)
+    return {**of_words, **splits}
 
 
 def _head(tree: FileTree, name: str) -> bytes:

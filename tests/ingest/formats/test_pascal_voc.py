@@ -190,6 +190,7 @@ def test_a_picture_lies_in_a_folder_called_as_that_of_its_file(tmp_path):
 def test_names_in_lists_may_have_spaces(voc):
     (voc / "Annotations" / "4 b.xml").write_text(XML.format(file="4 b.jpg", more=""))
     (voc / "JPEGImages" / "4 b.jpg").write_bytes(b"pixels")
-    (voc / "ImageSets" / "Main" / "test.txt").write_text("4 b\n")
+    (voc / "ImageSets" / "Main" / "test.txt").write_text("4 b\n1 b\n")
     images = read_annotations(voc).images.set_index("id")
     assert images["split"]["4 b.jpg"] == "test"
+    assert images["split"]["1.jpg"] == "train"
