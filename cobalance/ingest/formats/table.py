@@ -96,6 +96,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     boxes = find_boxes(table, options)
     if boxes is not None:
         table = boxes.others
+
     columns = _columns(table, options)
     several_classes = _name_several_things(table, columns, options)
     if several_classes:
@@ -107,12 +108,19 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
 
     # A box is of the object of its row, if the table names one, else of what its metadata says.
     mentions, notes = _mentions(table, columns, rows, options, progress)
-    numbers = {} if boxes is None else read_boxes(boxes, images, rows)
+    numbers: Mapping[str, FloatArray] = {}
+    if boxes is not None:
+        numbers, n_unsized = read_boxes(boxes, images, rows)
+        if n_unsized:
+            text = "relative boxes left out, as no columns name the images' width and height"
+            notes.append(f"{n_unsized:,} {text}")
+
     if boxes is not None and boxes.object:
         columns.of["object"] = boxes.object
         notes.append(f"objects = {boxes.object} in {boxes.shown}")
         mentions.append(_objects(boxes, columns, numbers, rows, options))
         numbers = {}
+
     if several_classes:
         notes.append("images have rows of several labels, which are concepts")
     if further.any():

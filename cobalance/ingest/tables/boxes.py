@@ -175,8 +175,10 @@ def _split_cells(table: Table, column: str) -> Table:
     return replace(table, columns=columns)
 
 
-def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> dict[str, FloatArray]:
-    """Sides of each row's box in pixels, NaN for none.
+def read_boxes(
+    boxes: BoxColumns, images: ImageColumns, rows: RowProblems
+) -> tuple[dict[str, FloatArray], int]:
+    """Sides of each row's box in pixels, NaN for none; how many boxes have no pixels.
 
     Those from 0 to 1 are relative, and of no use without columns of the images' sizes.
     """
@@ -198,7 +200,9 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
         # Relative sides become pixels.
         for side, size in zip(values, (images.widths, images.heights) * 2, strict=True):
             side *= size.to_numpy(zero_copy_only=False)
-    return dict(zip(MENTION_NUMBERS[2:], values, strict=True))
+
+    lacks_size = ~wrong & np.isnan(values).any(axis=0)
+    return dict(zip(MENTION_NUMBERS[2:], values, strict=True)), int(lacks_size.sum())
 
 
 def _corner_and_size(sides: FloatArray, form: str) -> FloatArray:
