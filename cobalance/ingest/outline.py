@@ -101,9 +101,14 @@ def read_outline(file: IO[bytes], *marks: str) -> Outline:
     scan = _Scan(file)
     if not scan.begin():
         return scan.outline
+    n_paths = 0
     for _ in range(_MOST_TOKENS):
-        if not scan.step() or (marks and scan.outline.has(*marks)):
+        if not scan.step():
             break
+        if marks and len(scan.outline.paths) > n_paths:
+            n_paths = len(scan.outline.paths)
+            if scan.outline.has(*marks):
+                break
     return scan.outline
 
 

@@ -35,6 +35,7 @@ LONGEST_LINE = 1 << 24  # characters or bytes, of any text file
 _FREE_BYTES = 1 << 25  # that any archive may unfold to
 _MARKS = (b"[", b"{", b",", b"<")  # what values of JSON, and tags of XML, begin with
 _MARK_BYTES = 32  # that a value takes in memory at least; twice that a line
+_MOST_OUTLINES = 100
 _PIECE, _BUFFER = 1 << 20, 1 << 16
 _TAR_MAGIC_AT = 257
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -183,6 +184,8 @@ class FileTree(ABC):
             As `open`.
         """
         if name not in self._outlines:
+            if len(self._outlines) == _MOST_OUTLINES:
+                self._outlines.clear()
             with self.open(name) as file:
                 self._outlines[name] = read_outline(file)
         return self._outlines[name]

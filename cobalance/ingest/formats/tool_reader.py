@@ -13,7 +13,7 @@ from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.formats.answers import object_arguments
 from cobalance.ingest.names import split_named, split_of_file, split_of_path, upwards
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.outline import outline_of
+from cobalance.ingest.outline import outline_of, read_outline
 from cobalance.ingest.pictures import (
     NamedPicture,
     PictureMatcher,
@@ -105,16 +105,28 @@ class ToolReader(TreeReader):
         """Whether one of some files, from first to last, is the tool's, and not empty."""
         names = tree.below("", *self.endings)
         sampled = names[:: max(1, len(names) // _LOOKED_AT)]
-        return any(_head(tree, name).strip() and self._is_own(tree, name) for name in sampled)
+        return any(self._is_sample(tree, name) for name in sampled)
+
+    def _is_sample(self, tree: FileTree, name: str) -> bool:
+        """Whether a file is the tool's and not empty; its outline is kept for other readers."""
+        head = _head(tree, name)
+        if not head.strip() or not self._has_marks(head):
+            return False
+        return not self.keys or tree.outline(name).has(*self.keys)
 
     def _has_marks(self, head: bytes) -> bool:
         return all(re.search(mark, head) for mark in self.marks)
 
     def _is_own(self, tree: FileTree, name: str) -> bool:
         """Whether a file of a folder or an archive is the tool's."""
-        if self.marks and not self._has_marks(_head(tree, name)):
+        head = _head(tree, name)
+        if not self._has_marks(head):
             return False
-        return not self.keys or tree.outline(name).has(*self.keys)
+        # In a folder of the tool's files, words in a start tell enough; if they lack, keys decide.
+        if all(_is_in(key, head) for key in self.keys):
+            return True
+        with tree.open(name) as file:
+            return read_outline(file, *self.keys).has(*self.keys)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read a folder, an archive, or one file."""
@@ -420,6 +432,15 @@ def _listed_splits(tree: FileTree) -> dict[tuple[str, str], str]:
             # Names may have spaces, and lists of a class have a number behind.
             of_words.setdefault((root, _stem(" ".join(line.split()[:-1]))), split)
     return {**of_words, **splits}
+
+
+def _is_in(key: str, head: bytes) -> bool:
+    """Whether a file's start has the words of a key, or of one of several."""
+    for choice in key.split("|"):
+        words = choice.removeprefix("/").split(".")
+        if all(f'"{word}"'.encode() in head for word in words):
+            return True
+    return False
 
 
 def _head(tree: FileTree, name: str) -> bytes:
