@@ -124,8 +124,8 @@ def label_names(tree: FileTree, masks: Masks, options: ReadOptions) -> LabelName
     """
     own = options.names.get(COLUMN)
     if own is not None:
-        return _named(own, "the option names")
-    return _of_file(tree) or _published(masks)
+        return _label_names_of(own, "the option names")
+    return _of_file(tree) or _standard_names(masks)
 
 
 def _of_file(tree: FileTree) -> LabelNames | None:
@@ -161,18 +161,18 @@ def _read_names(tree: FileTree, name: str) -> LabelNames | None:
     if len(names) > _MOST_NAMES:
         return None
 
-    labels = _named(names, name)
+    labels = _label_names_of(names, name)
     if not (labels.by_value or labels.by_colour) and name.endswith((".txt", ".names")):
         # Names of two words each, which might be codes and names.
         lines = filter(None, map(str.strip, content.splitlines()))
-        labels = _named(dict(enumerate(lines)), name)
+        labels = _label_names_of(dict(enumerate(lines)), name)
     if not (labels.by_value or labels.by_colour):
         return None
     return labels
 
 
 def _kind_of_file(path: str) -> str:
-    """Name without version of a file that is called as those that name values; empty for others."""
+    """Name of a file of names, without its version; empty for other files."""
     name = posixpath.basename(path)
     stem = re.sub("[-_ ]", "", posixpath.splitext(name)[0].lower())
     if _MAPILLARY.fullmatch(name) is not None:
@@ -182,7 +182,7 @@ def _kind_of_file(path: str) -> str:
     return ""
 
 
-def _named(names: Mapping[Any, str], source: str) -> LabelNames:
+def _label_names_of(names: Mapping[Any, str], source: str) -> LabelNames:
     """Names of codes; None for void and the like."""
     by_value, by_colour = parse_codes(names)
     # LabelMe's list begins with -1.
@@ -200,7 +200,7 @@ def _thing(name: str) -> str | None:
     return name
 
 
-def _published(masks: Masks) -> LabelNames | None:
+def _standard_names(masks: Masks) -> LabelNames | None:
     """Names that all masks of VOC or Cityscapes have."""
     paths = list(chain.from_iterable(masks.of_image.values()))
     if not paths:
@@ -209,9 +209,9 @@ def _published(masks: Masks) -> LabelNames | None:
         if all(map(pattern.search, paths)):
             return labels
     if all(map(_OF_CAMVID.search, paths)):
-        return _named(_CAMVID, "CamVid's colours")
+        return _label_names_of(_CAMVID, "CamVid's colours")
     if all(map(_OF_VOC.search, paths)):
-        voc = _numbered(_VOC, 1, "Pascal VOC's classes")
+        voc = _count_labels(_VOC, 1, "Pascal VOC's classes")
         colours = dict(zip(map(_voc_colour, voc.by_value), voc.by_value.values(), strict=True))
         # VOC draws the edges of objects in this colour.
         colours[0xE0E0C0] = None
@@ -219,7 +219,7 @@ def _published(masks: Masks) -> LabelNames | None:
     return None
 
 
-def _numbered(names: Sequence[str], first: int, source: str) -> LabelNames:
+def _count_labels(names: Sequence[str], first: int, source: str) -> LabelNames:
     by_value = dict(enumerate(map(_thing, names), start=first))
     return LabelNames(by_value, {}, source)
 
