@@ -20,10 +20,12 @@ from cobalance.ingest.frames import TEXT
 from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.data_frame import load_frame
+from cobalance.ingest.tables.guesses import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.loading import Table
 from cobalance.ingest.trees import open_tree
 
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError, pa.ArrowException)
+_IMAGES = {*USUAL_NAMES["id"], *USUAL_NAMES["uri"]}
 _Source = tuple[str, str, list[dict[str, str]]]  # files, column, steps from it to a field's values
 
 
@@ -106,16 +108,19 @@ def _find_files(file: Mapping[str, Any], names: list[str]) -> list[str]:
 
 
 def _read_fields(sets: list[Any]) -> tuple[dict[str, _Source], dict[str, tuple[_Source, str]]]:
-    """Fields of the first records, sets with references to others first; keys to files."""
+    """Fields of the first records; keys to files.
+
+    Sets with references to others come first, and then those whose fields name images.
+    """
     by_id = {field["@id"]: field for records in sets for field in records.get("field", ())}
     # Records that refer to others have the columns of both.
-    for records in sorted(sets, key=_refer, reverse=True):
+    for records in sorted(sets, key=_signs, reverse=True):
         fields, joins = dict[str, _Source](), dict[str, tuple[_Source, str]]()
         for field in records.get("field", ()):
             source = _find_source(field, "source", by_id)
             target = _find_source(field, "references", by_id)
             if source is not None:
-                fields[field.get("name", field["@id"]).rpartition("/")[2]] = source
+                fields[_name_of(field)] = source
             if source is not None and target is not None and target[0] != source[0]:
                 joins[target[0]] = source, target[1]
 
@@ -124,6 +129,17 @@ def _read_fields(sets: list[Any]) -> tuple[dict[str, _Source], dict[str, tuple[_
             used = {file for file, *_ in fields.values()}
             return fields, {file: key for file, key in joins.items() if file in used}
     raise ValueError("no field is a column of a file")
+
+
+def _signs(records: Any) -> tuple[bool, bool]:
+    """Whether records refer to others, and whether they have a field of images."""
+    names = {_name_of(field) for field in records.get("field", ())}
+    return _refer(records), not _IMAGES.isdisjoint(map(normal_name, names))
+
+
+def _name_of(field: Any) -> str:
+    """The name of a field without that of its set."""
+    return str(field.get("name", field.get("@id", ""))).rpartition("/")[2]
 
 
 def _refer(records: Any) -> bool:

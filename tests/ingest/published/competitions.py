@@ -380,7 +380,14 @@ def adience(folder: Path) -> None:
     put(folder / "fold_0_data.txt", "".join("\t".join(map(str, it)) + "\n" for it in lines))
 
 
-@form("FGVC-Aircraft", "data/images --join data/images_family_train.txt", {})
+@form(
+    "FGVC-Aircraft",
+    "data/images --join data/images_family_train.txt",
+    {
+        "1025794.jpg": seen(cls="Boeing 707", split="train"),
+        "0056978.jpg": seen(cls="A300", split="train"),
+    },
+)
 def fgvc_aircraft(folder: Path) -> None:
     """FGVC-Aircraft, README: an image and its family a line, of one or more words."""
     put_pictures(folder / "data/images", ["1025794.jpg", "0056978.jpg"])

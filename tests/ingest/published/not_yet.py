@@ -2,7 +2,6 @@
 
 NOT_YET = {
     "nuscenes": "boxes in space, which are no boxes in an image",
-    "fgvc_aircraft": "names with spaces in a list by spaces",
 }
 """Forms that are not read right yet, and what they wait for.
 

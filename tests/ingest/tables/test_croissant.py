@@ -194,3 +194,30 @@ def test_what_is_more_than_a_table_is_refused(described, edit, said):
     with pytest.raises(InputError, match=said) as caught:
         read_annotations(described(edit))
     assert "Name the files of its records." in str(caught.value)
+
+
+def test_of_several_sets_the_one_with_images_is_read(tmp_path):
+    def field(records, column, file):
+        source = {"fileObject": {"@id": file}, "extract": {"column": column}}
+        name = f"{records}/{column}"
+        return {"@id": name, "name": name, "dataType": "sc:Text", "source": source}
+
+    document = {
+        "@context": {"cr": "http://mlcommons.org/croissant/"},
+        "distribution": [
+            {"@id": name, "contentUrl": name} for name in ("names.csv", "rows.csv")
+        ],
+        "recordSet": [
+            {"@id": "labels", "field": [field("labels", "name", "names.csv")]},
+            {"@id": "images", "field": [
+                field("images", "image", "rows.csv"), field("images", "label", "rows.csv")
+            ]},
+        ],
+    }  # fmt: skip
+    (tmp_path / "croissant.json").write_text(json.dumps(document))
+    (tmp_path / "names.csv").write_text("name,code\nhen,0\negg,1\n")
+    (tmp_path / "rows.csv").write_text("image,label\n1.jpg,hen\n2.jpg,egg\n")
+
+    annotations = read_annotations(tmp_path / "croissant.json")
+    assert annotations.images["id"].tolist() == ["1.jpg", "2.jpg"]
+    assert annotations.images["class_name"].tolist() == ["hen", "egg"]
