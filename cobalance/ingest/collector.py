@@ -178,7 +178,7 @@ class Collector:
         fault = name_fault(clean_name(concept))
         if fault is not None:
             reason, fix = f"the concept {fault}", "Name what is seen"
-        elif box is not None and not (all(map(isfinite, box)) and width >= 0 and height >= 0):
+        elif box is not None and not _is_valid(box):
             reason = f"the box {[*box]} has a side that is negative or no number"
             fix = "Write a box with its sides in pixels"
         elif score is not None and not 0 <= score <= 1:
@@ -325,6 +325,14 @@ class Collector:
             no_objects = replace(mentions, concept=Coded.none(len(mentions.image)))
             return Labels(column, why), mentions, no_objects, ()
         return labels_of_objects(images, mentions, options, self._problems, progress)
+
+
+def _is_valid(box: Box) -> bool:
+    """Whether a box has a place, and no negative side."""
+    try:
+        return all(map(isfinite, box)) and box[2] >= 0 and box[3] >= 0
+    except OverflowError:
+        return False
 
 
 def _as_lists(values: Mapping[str, Any], names: frozenset[str]) -> Mapping[str, Any]:

@@ -52,7 +52,10 @@ def _labelme(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
 def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     """An image of Create ML; one that is classified has the name alone, without a place."""
     names = ("image", "imagefilename", "filename")
-    picture = Picture(next(record[name] for name in names if name in record))
+    name = next((record[name] for name in names if name in record), None)
+    if name is None:
+        raise ValueError("names no image")
+    picture = Picture(name)
     annotations = record.get("annotations", record.get("annotation", ()))
 
     for annotation in [annotations] if isinstance(annotations, str | dict) else annotations:

@@ -25,8 +25,11 @@ class Spaced(Delimited):
         complete_lines = text.split("\n")[: _LOOKED_AT + 1]
         if len(text) < len(head) or len(complete_lines) > _LOOKED_AT:
             complete_lines = complete_lines[:-1]
-        header, *rows = map(str.split, filter(str.strip, complete_lines))
+        fields = list(map(str.split, filter(str.strip, complete_lines)))
+        if not fields:
+            return False
 
+        header, *rows = fields
         are_names = len(header) > 1 and all(map(_NAME.match, header))
         if not are_names or not rows or _IMAGES.isdisjoint(map(normal_name, header)):
             return False

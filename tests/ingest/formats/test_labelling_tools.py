@@ -116,3 +116,16 @@ def test_a_video_of_superannotate_is_refused(tmp_path):
     video["metadata"]["duration"] = 3_000_000
     with pytest.raises(InputError, match="is a video"):
         read_files(tmp_path, {"annotations.json": [video]}, "annotations.json")
+
+
+def test_a_box_beyond_all_numbers_is_an_error(tmp_path):
+    far = shape("coin", "polygon", [[1, 1], [10**400, 1], [1, 5]])
+    with pytest.raises(InputError, match="a side that is negative or no number"):
+        read_files(tmp_path, {"a.json": labelme("a.jpg", far)})
+
+
+def test_an_image_of_create_ml_without_a_name_is_an_error(tmp_path):
+    spoon = {"label": "spoon", "coordinates": {"x": 5, "y": 4, "width": 2, "height": 1}}
+    document = [{"image": "a.png", "annotations": [spoon]}, {"annotations": []}]
+    with pytest.raises(InputError, match="names no image"):
+        read_files(tmp_path, {"tray.json": document}, "tray.json")
