@@ -47,7 +47,8 @@ from cobalance.vision.images import IMAGE_ENDINGS
 _WITHOUT_LABELS: Text = (
     "Put them into a folder for each class, set ",
     Setting("path_pattern"),
-    ", or write a CSV file with the columns image, class and concepts.",
+    ", or write a CSV file with the columns image, class and concepts and a line for each image, "
+    "such as: cat/1.jpg,cat,sofa|lamp.",
 )
 
 

@@ -41,7 +41,7 @@ KeyPath = tuple[str, ...]
 
 
 class Outline:
-    """Places of a document's keys: each key with those that it is within, lists left out.
+    """Places of a document's keys: each with the keys around it, lists left out.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Outline:
             self._ends.update(path[-length:] for length in range(1, _LONGEST_MARK + 1))
 
     def restore(self, paths: set[KeyPath]) -> None:
-        """Forget what was recorded since there were some `paths`."""
+        """Go back to some `paths`."""
         self.paths, self._ends = set(), set()
         for path in paths:
             self.add(path)
@@ -159,7 +159,7 @@ class _Tokens:
                 return b""
 
     def skip_to_list_end(self) -> bool:
-        """Go to the key after the next list of objects; false where there is none."""
+        """Go to the key after the next list of objects; false at the end of the file."""
         while True:
             end = _LIST_END.search(self._window, self._position)
             if end is not None:

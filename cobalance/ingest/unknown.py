@@ -1,13 +1,20 @@
 """Error for a file of unknown format, which names its keys and the nearest format."""
 
+import codecs
 from pathlib import Path
 
-from cobalance.base import InputError, Setting, Text
+import msgspec
+
+from cobalance.base import UNDECODABLE, InputError, Setting, Text
+from cobalance.ingest.coco import syntax_fault
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.tool_reader import ToolReader
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import Outline, outline_of
+from cobalance.ingest.problems import Problems
 from cobalance.ingest.trees import FileTree
 
+_MOST_BYTES = 1 << 26  # of a document that is decoded to find a fault
 _NEAR = 0.5  # share of a format's keys that a document has which comes near
 
 
@@ -27,6 +34,9 @@ def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError
         reason = f"is of none of the known formats ({', '.join(FORMATS)})"
         return InputError(shown_path, None, reason, (*choose, *(remedy or (" to one of them.",))))
 
+    if outline.root != "lines" and (fault := _syntax_fault(path, shown_path)) is not None:
+        return fault
+
     choose = ("Export it as COCO, or set ", Setting("input_format"))
     if not outline.paths:
         reason = "is JSON without keys, which no format has"
@@ -37,6 +47,19 @@ def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError
             name, missing_keys = nearest
             reason += f". The nearest is {name}, which has {' and '.join(missing_keys)} as well"
     return InputError(shown_path, None, reason, (*choose, *(remedy or (" to its format.",))))
+
+
+def _syntax_fault(path: Path, shown_path: str) -> InputError | None:
+    """The error of a document that is no JSON; None if it is, or too large to tell."""
+    if path.stat().st_size > _MOST_BYTES:
+        return None
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
+        msgspec.json.decode(content, type=msgspec.Raw)
+        content.decode()
+    except UNDECODABLE as error:
+        return syntax_fault(error, memoryview(content), Problems(shown_path, ReadOptions()))
+    return None
 
 
 def first_document(tree: FileTree) -> str | None:

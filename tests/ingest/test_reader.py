@@ -82,9 +82,9 @@ def test_a_text_of_no_reasonable_size(tmp_path):
 def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):
     (tmp_path / "cat").mkdir()
     (tmp_path / "cat" / "1.jpg").touch()
-    remedy = failure(tmp_path).remedy
-    assert "write a CSV file with the columns image, class and concepts" in remedy
-    line = remedy.partition("such as: ")[2].rstrip(".")
+    message = str(failure(tmp_path))
+    assert "write a CSV file with the columns image, class and concepts" in message
+    line = message.partition("such as: ")[2].rstrip(".")
     table = tmp_path / "table.csv"
     table.write_text(f"image,class,concepts\n{line}\n")
     assert list(read_annotations(table).records()) == [

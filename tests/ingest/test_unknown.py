@@ -51,6 +51,20 @@ def test_a_file_in_a_folder_of_images_is_refused_by_its_keys(tmp_path: Path) -> 
         cb.read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"images": [', "ends in the middle of a value"),
+        (b'{"shapes": [1,, 2]}', "is not valid JSON"),
+        (b'{"note": "\xff"}', "is not UTF-8"),
+    ],
+)
+def test_broken_json_is_called_broken(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "labels.json").write_bytes(content)
+    with pytest.raises(cb.CobalanceError, match=reason):
+        cb.read(tmp_path / "labels.json")
+
+
 def test_pictures_alone_are_refused_by_what_is_missing(tmp_path: Path) -> None:
     for name in ("1.jpg", "2.jpg"):
         (tmp_path / name).write_bytes(b"")

@@ -16,4 +16,5 @@ from .records import (
     decode as decode,
     id_columns as id_columns,
     is_coco as is_coco,
+    syntax_fault as syntax_fault,
 )

@@ -93,7 +93,7 @@ def coco_kind(path: Path) -> str | None:
 
 
 def is_coco(outline: Outline) -> bool:
-    """Whether a document has the keys of a COCO file, of whatever kind."""
+    """Whether a document has the keys of a COCO file of any kind."""
     has_keys = outline.has("/images", "/annotations") or outline.has(_IS_COCO)
     return outline.root == "object" and has_keys and not outline.has(_IS_OTHER)
 
@@ -224,7 +224,7 @@ def _decode_all(content: memoryview, type_: type[Any], problems: Problems) -> An
     except msgspec.ValidationError:
         raise
     except UNDECODABLE as error:
-        raise _syntax_fault(error, content, problems) from None
+        raise syntax_fault(error, content, problems) from None
 
 
 def _decode_singly(
@@ -296,7 +296,8 @@ def _validation_fault(message: str) -> tuple[str, str | None, Text]:
     return reason, record["record"], "Correct it"
 
 
-def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> InputError:
+def syntax_fault(error: Exception, content: memoryview, problems: Problems) -> InputError:
+    """The error of content that is no JSON, with its position."""
     if isinstance(error, UnicodeDecodeError):
         offset = _first_undecodable(content)
         return problems.fatal(

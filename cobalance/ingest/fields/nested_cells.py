@@ -83,7 +83,7 @@ def _find_box_keys(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _leave_out(keys: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object has under other keys than these."""
+    """Values of an object under other keys than these."""
     return {key: content for key, content in value.items() if key not in keys}
 
 

@@ -114,7 +114,7 @@ def _wider_face(file: str, read: Read) -> Records:
 
 
 def _face_row(picture: Picture, row: _Row) -> None:
-    """Add a face; Datumaro writes a dash for what is not known, and a label behind."""
+    """Add a face; Datumaro writes a dash for unknown values, and a label behind."""
     x, y, w, h = map(float, row[:4])
     answers = zip(_OF_FACES, row[4:10], strict=True)
     attributes = {name: answer for name, answer in answers if answer != "-"}

@@ -251,7 +251,7 @@ def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
 
 
 def _flags(instances: Records[Instance], name: str) -> BoolArray:
-    """Where a field of instances says yes: nobody looks for what is flagged as ignored."""
+    """Rows of instances whose field says yes, such as those flagged as ignored."""
     values = field(instances, name)
     if values.count(None) == len(values):
         return np.zeros(len(values), dtype=bool)

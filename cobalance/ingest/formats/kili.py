@@ -52,7 +52,7 @@ def _show(jobs: Mapping[str, Any], picture: Picture) -> None:
 
 
 def _answers(jobs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names of jobs with their answers, and those of jobs that an answer opens."""
+    """Names of jobs with their answers, also of jobs that an answer opens."""
     for name, job in jobs.items():
         for category in job.get("categories") or ():
             yield name, category["name"]

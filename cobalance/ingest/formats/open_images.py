@@ -215,7 +215,7 @@ def _parts(
 
 
 def _labels_of_points(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Columns of labels: what nobody says yes to at a point, or is unsure of, was not seen."""
+    """Columns of labels; at a point only "yes" says that a label was seen."""
     is_seen = pc.equal(pc.utf8_lower(columns["EstimatedYesNo"]), "yes")
     renamed = {name: columns[column] for column, name in _POINTS.items()}
     return {**renamed, "Confidence": pc.if_else(is_seen, "1", "0").cast(TEXT)}
@@ -248,7 +248,7 @@ def _of_batch(
     first: int,
     problems: Problems,
 ) -> Iterator[_Part]:
-    """Yield the sound rows as mentions: of labels, of what is said of people, and of nothing."""
+    """Yield the sound rows as mentions: of labels, of people, and of nothing."""
     ids, n = columns["ImageID"], len(columns["ImageID"])
     rows = RowProblems(problems, n, lambda row: f"{name}, line {first + row}")
     rows.report(

@@ -52,7 +52,7 @@ def _picture(root: Element, stem: str) -> Picture:
 
 
 def _answers(thing: Element) -> dict[str, Any]:
-    """What a person wrote of an object in LabelMe's web tool: ``red, wheels=4``."""
+    """Attributes of an object in LabelMe's web tool: ``red, wheels=4``."""
     answers = dict[str, Any]()
     for part in (thing.findtext("attributes") or "").split(","):
         name, _, value = map(str.strip, part.partition("="))

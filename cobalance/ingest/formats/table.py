@@ -88,11 +88,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         A column is missing, or a record is malformed.
     """
     problems = table.problems
-    if table.n_rows == 0:
-        reason = "has no rows"
-        if problems.messages:
-            reason += f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
-        raise problems.fatal(reason, "Give a file with a row for each image.")
+    _require_rows(table)
     boxes = find_boxes(table, options)
     if boxes is not None:
         table = boxes.others
@@ -175,6 +171,16 @@ def _name_several_things(table: Table, columns: ColumnMap, options: ReadOptions)
     pairs = np.unique(image * (label.max() + 2) + label + 1)
     n_labels = np.bincount(pairs // (label.max() + 2) + 1)
     return bool((n_labels > 1).sum() > _FEW * (n_labels > 0).sum())
+
+
+def _require_rows(table: Table) -> None:
+    if table.n_rows:
+        return
+    problems = table.problems
+    reason = "has no rows"
+    if problems.messages:
+        reason += f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
+    raise problems.fatal(reason, "Give a file with a row for each image.")
 
 
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:

@@ -328,7 +328,7 @@ def _full_name(picture: Picture, file: str, split: str | None) -> str:
 
 
 def _stem(path: str) -> str:
-    """Name of a file without its folder and endings: those of ``1.jpg.json`` are two."""
+    """Name of a file without folder and endings; ``1.jpg.json`` has two."""
     name, ending = posixpath.splitext(posixpath.basename(path))
     inner, inner_ending = posixpath.splitext(name)
     if inner_ending.lower() in IMAGE_ENDINGS and ending.lower() not in IMAGE_ENDINGS:
@@ -383,7 +383,7 @@ def _match(matcher: PictureMatcher, pictures: Sequence[NamedPicture]) -> list[st
 def _pictures_alone(
     tree: FileTree, files: Sequence[str], pictures: Sequence[NamedPicture], uris: Sequence[Any]
 ) -> tuple[list[str], list[str]]:
-    """Pictures without a file, beside those that have one each, and those of other folders.
+    """Pictures without a file: beside pictures with one each, and in other folders.
 
     In the first, nothing is seen; at the second, nobody may have looked. Where one file names many
     images, such pictures are none of its images, and frames of a video that nobody looked at say

@@ -275,7 +275,7 @@ def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
 
 
 def _is_unnamed(tree: FileTree) -> bool:
-    """Whether there are labels of YOLO, and nothing else may say what the pictures show."""
+    """Whether there are labels of YOLO, and no other files name the pictures' content."""
     return not tree.below("", *_OTHERS) and _has_bare_labels(tree)
 
 
@@ -378,7 +378,7 @@ def _images(
 
 
 def _images_of(places: _Places, place: str, problems: Problems) -> Iterable[str]:
-    """Paths of the images of a list or a folder, else of those that its labels are of."""
+    """Paths of the images of a list or a folder, else of its labels' images."""
     if place.endswith(".txt") and place in places.files:
         return _listed_images(places, place, problems)
     if place in places.files:

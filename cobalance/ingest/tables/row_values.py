@@ -108,7 +108,7 @@ def concepts_of(value: Any) -> Any:
 
 
 def _is_ignored(value: Any) -> bool:
-    """Whether an object is a region that nobody looked into, as those of CrowdHuman's masks."""
+    """Whether an object is a region that nobody looked into, such as a mask of CrowdHuman."""
     if not isinstance(value, dict):
         return False
 
