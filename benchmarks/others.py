@@ -62,6 +62,31 @@ PROJECTS = {
         "759b39c13fea6ba094afc1fa932f51dc1b11cbf9",
         ("tests/data/*/*.json",),
     ),
+    "labelformat": Project(
+        "lightly-ai/labelformat",
+        "ea610f8a0e5128788adfd665ec16c17507c6437f",
+        ("tests/fixtures/*/*", "tests/fixtures/*/COCO/*.json"),
+    ),
+    "darwin-py": Project(
+        "v7labs/darwin-py",
+        "d591e82e382b8b26a9c0def6b042c518b3758ea8",
+        ("e2e_tests/data/import/*", "tests/darwin/data/*.json"),
+    ),
+    "icevision": Project(
+        "airctic/icevision",
+        "f7770b8f015539d518fdfb52fd0fe7b96daf08af",
+        ("samples/*",),
+    ),
+    "label-studio-sdk": Project(
+        "HumanSignal/label-studio-sdk",
+        "97fcff19fa5a010022188ad61d426b5093a4142f",
+        ("tests/custom/converter/data/*",),
+    ),
+    "sahi": Project(
+        "obss/sahi",
+        "9a4e5696bc7995ffc3c075460e14e2d96ae1b412",
+        ("tests/data/coco_*/*.json",),
+    ),
 }
 
 

@@ -37,7 +37,13 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import find_parts, read_parts
 from cobalance.ingest.paths import parse_pattern, with_folders, with_paths
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import Reader, TreeReader, foreign_fault, read_head
+from cobalance.ingest.reader import (
+    NAME_ANNOTATIONS,
+    Reader,
+    TreeReader,
+    foreign_fault,
+    read_head,
+)
 from cobalance.ingest.split_lists import with_split_lists
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
@@ -230,6 +236,10 @@ def _refuse_foreign(tree: FileTree) -> None:
     if document is not None:
         with tree.local(document) as copy:
             raise unknown_format(copy, f"{tree.path}/{document}")
+
+    if tree.path.is_dir() and tree.names:
+        reason = f"is a folder without annotations of a known format: {shorten_list(tree.names)}"
+        raise InputError(str(tree.path), None, reason, NAME_ANNOTATIONS)
 
 
 def detect_tree(tree: FileTree) -> str | None:

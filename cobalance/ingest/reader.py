@@ -87,7 +87,7 @@ def format_of(name: str, reader: Reader) -> Format:
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB
-_REMEDY = (
+NAME_ANNOTATIONS = (
     "Name a file with annotations. If there is none, write a CSV file with the columns image, "
     "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
 )
@@ -189,7 +189,7 @@ def read_start(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise InputError(str(path), None, "is a folder", _REMEDY)
+            raise InputError(str(path), None, "is a folder", NAME_ANNOTATIONS)
         # A pipe waits for whoever writes, and a device never ends.
         if not stat.S_ISREG(mode):
             raise InputError(

@@ -65,6 +65,12 @@ def test_broken_json_is_called_broken(tmp_path: Path, content: bytes, reason: st
         cb.read(tmp_path / "labels.json")
 
 
+def test_a_folder_of_other_files_is_refused_with_their_names(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Two boats and a gull.\n")
+    with pytest.raises(cb.CobalanceError, match=r"folder without annotations .*: notes\.md"):
+        cb.read(tmp_path)
+
+
 def test_pictures_alone_are_refused_by_what_is_missing(tmp_path: Path) -> None:
     for name in ("1.jpg", "2.jpg"):
         (tmp_path / name).write_bytes(b"")

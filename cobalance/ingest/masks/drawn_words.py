@@ -43,7 +43,7 @@ _FUSED = (
 )
 # People who wear a mask.
 _WORN = re.compile(r"(with|without|no|non|not|wearing|incorrect\w*|incorrectly)[-_ ]*mask")
-_ROLES = re.compile("|".join(sorted(_DRAWN | _IMAGE)) + r"|_l$")
+_ROLES = re.compile("|".join(sorted(_DRAWN | _IMAGE)) + r"|_[lp]$")
 _BETWEEN = re.compile(r"[-_. ()]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Names of classes that nobody has named.
@@ -98,7 +98,7 @@ def file_words(path: str) -> Words:
 
 
 def _words(name: str, *, ends: bool) -> Words:
-    """Words of a name; `ends` says that it is a file's, with a number or an L at its end."""
+    """Words of a name; `ends` says that it is a file's, with a number, an L or a P at its end."""
     lower = name.lower()
     # Most names say nothing, of very many pictures.
     if _ROLES.search(lower) is None:
@@ -118,8 +118,8 @@ def _words(name: str, *, ends: bool) -> Words:
             parts = divided
 
     drawn = [number for number, part in enumerate(parts) if part in _DRAWN]
-    # CamVid's masks end in _L.
-    if ends and not drawn and len(parts) > 1 and parts[-1] == "l":
+    # CamVid's masks end in _L, and in _P where their values are indices.
+    if ends and not drawn and len(parts) > 1 and parts[-1] in ("l", "p"):
         drawn = [len(parts) - 1]
     # A number after a word for a mask tells several of one image apart.
     if ends and drawn and drawn[0] > 0 and all(map(str.isdecimal, parts[drawn[-1] + 1 :])):

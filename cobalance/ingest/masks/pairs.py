@@ -27,7 +27,7 @@ from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
 
 # Names without any of these are read no further, of very many pictures.
 _HINT = re.compile(
-    r"mask|label|seg|gt|ann|depth|edge|inst|part|manual|truth|trimap|_l\.|alpha|disp|matte|pano"
+    r"mask|label|seg|gt|ann|depth|edge|inst|part|manual|truth|trimap|_[lp]\.|alpha|disp|matte|pano"
     r"|pars|salien|pixels|target|trainids|semantic",
     re.IGNORECASE,
 )

@@ -23,6 +23,7 @@ def masks_of(*paths, looks=never):
         ("train/a.png", "trainannot/a.png"),
         ("RGB/a.tif", "GT/a.tif"),
         ("701_StillsRaw_full/0001TP_6.png", "LabeledApproved_full/0001TP_6_L.png"),
+        ("images/0006R0_f02280.png", "labels/0006R0_f02280_P.png"),
         ("Train/Urban/images_png/0.png", "Train/Urban/masks_png/0.png"),
         ("training/image_2/000000_10.png", "training/semantic/000000_10.png"),
         ("kaggle_3m/TCGA_1/TCGA_1_2.tif", "kaggle_3m/TCGA_1/TCGA_1_2_mask.tif"),
