@@ -91,7 +91,7 @@ MISTAKES = [
     ("plan CARS --planner minimal --set tolerance=abc", 2, "tolerance is 'abc'"),
     # files
     ("ingest nope.csv", 1, "there is no such file. Check the path and its spelling."),
-    ("ingest FOLDER", 1, "is a folder. Name a file with annotations."),
+    ("ingest FOLDER", 1, "known format: x.txt. Name a file with annotations."),
     ("ingest EMPTY", 1, "is empty. Name a file with annotations."),
     ("tags add CARS night --from EMPTY", 1, "is empty. Name a file with ids of images."),
     ("ingest IMAGE", 1, "is an image. Name the file with its annotations."),
