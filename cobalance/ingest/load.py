@@ -197,10 +197,10 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
             # Who names the values of masks wants them read, and not the folders of their images.
             if name == "image-folder" and options is not None and MASKS in options.names:
                 name = "semantic-masks"
+            if name is None:
+                _refuse_foreign(tree)
         if name is not None:
             return name
-        with open_tree(path) as tree:
-            _refuse_foreign(tree)
 
     head = read_head(path)
     for name, form in FORMATS.items():

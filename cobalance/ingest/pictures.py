@@ -232,6 +232,11 @@ def _is_drawn(stem: str) -> bool:
     return _DRAWN.fullmatch(re.split(r"[-_. ]", stem.lower())[-1]) is not None
 
 
+def unsized_note(n_images: int) -> str:
+    """Say that boxes are left out, which are relative to sizes that nobody knows."""
+    return f"boxes of {n_images:,} images left out, as their sizes are unknown"
+
+
 def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
     """Width and height of a picture of a tree, as it is shown; None if it does not say them."""
     # Some formats say how large they are at their end.

@@ -55,8 +55,6 @@ def _pictures(record: Any) -> Iterator[Picture]:
             continue
 
         picture = Picture(name, *size, metadata=metadata)
-        if folder := item.get("path", "").strip("/"):
-            picture.full_name = f"{folder}/{name}"
         for annotation in own_annotations:
             picture.add(annotation["name"].strip(), _place(annotation), _answers(annotation))
         yield picture

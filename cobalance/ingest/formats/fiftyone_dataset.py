@@ -11,7 +11,7 @@ from cobalance.base import Annotations, Box, Progress, Setting, decode_json, tra
 from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.names import map_values, omit
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.pictures import picture_size
+from cobalance.ingest.pictures import picture_size, unsized_note
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
@@ -108,8 +108,7 @@ class FiftyOneDataset(TreeReader):
         taken_fields = ", ".join(f"{role} = {field}" for role, field in roles.items() if field)
         notes = [f"{tree.path}: {taken_fields}"]
         if n_without_size:
-            reason = f"boxes of {n_without_size:,} images left out, as their sizes are unknown"
-            notes.append(f"{tree.path}: {reason}")
+            notes.append(f"{tree.path}: {unsized_note(n_without_size)}")
         return collector.annotations(progress, notes)
 
 

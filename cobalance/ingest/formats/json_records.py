@@ -4,6 +4,7 @@ A function for each tool takes a record as decoded, what the file says beside it
 file's name without its ending. It makes one image of the record, or several.
 """
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,6 @@ from cobalance.vision.images import Point
 
 Make = Callable[[Any, Mapping[str, Any], str], Picture | Iterable[Picture]]
 Survey = Callable[[Sequence[msgspec.Raw]], Mapping[str, Any]]
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def json_records(make: Make, source: Source, file: str, read: Read) -> Records:
 
 def decode_file(source: Source, content: bytes) -> tuple[dict[Any, msgspec.Raw], dict[str, Any]]:
     """Records by their numbers or names, and the values beside them."""
-    content = content.removeprefix(_BOM).strip()
+    content = content.removeprefix(codecs.BOM_UTF8).strip()
     beside: dict[str, Any] = {}
     first, newline, _ = content.partition(b"\n")
     if newline and first.startswith(b"{") and first.rstrip().endswith(b"}"):

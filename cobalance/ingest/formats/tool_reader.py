@@ -20,6 +20,7 @@ from cobalance.ingest.pictures import (
     picture_size,
     pictures_beside,
     pictures_elsewhere,
+    unsized_note,
 )
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
@@ -293,7 +294,7 @@ def _add_unsized(
 
     if not n_without:
         return []
-    return [f"boxes of {n_without:,} images left out, as their sizes are unknown"]
+    return [unsized_note(n_without)]
 
 
 def _latest_versions(names: Iterable[str]) -> set[str]:

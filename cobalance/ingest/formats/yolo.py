@@ -22,7 +22,7 @@ from cobalance.base import (
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import number_items, split_named, split_of_path, upwards, without
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.pictures import picture_size
+from cobalance.ingest.pictures import picture_size, unsized_note
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
@@ -166,7 +166,7 @@ class Yolo(TreeReader):
         for (split, first), n in n_shared.items():
             notes.append(f"{first} and {split} share {inflect(n, 'images')}, counted as {first}")
         if n_without_size:
-            notes.append(f"boxes of {n_without_size:,} images left out, as their sizes are unknown")
+            notes.append(unsized_note(n_without_size))
         if places.files.isdisjoint(images):
             notes.append("no picture is here: put them into images/, beside labels/")
         notes += _left_out(places, images, labels)

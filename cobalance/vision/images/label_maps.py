@@ -16,6 +16,8 @@ _CALM = 0.7  # of neighbours that are alike, in what is drawn
 _BINARY = 0.95  # of pixels that are nearly black or white, in a mask that is saved as JPEG
 _NEAR = 32
 _SIDE_PX = 512
+# Of red, green and blue in a colour as 0xRRGGBB.
+_PLACES = np.array([1 << 16, 1 << 8, 1], dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def read_label_map(content: bytes) -> LabelMap:
             if labels.dtype == np.bool_:
                 labels = labels.astype(np.uint8)
             if image.format == "JPEG" and _is_binary(labels):
-                labels = np.where(labels >= 128, np.uint8(255), np.uint8(0))
+                labels = _black_and_white(labels)
             return LabelMap(labels, is_colour=False, palette={})
 
         if image.mode == "LA":
@@ -74,11 +76,10 @@ def read_label_map(content: bytes) -> LabelMap:
 
         channels = np.asarray(image.convert("RGB"))
         if image.format == "JPEG" and _is_binary(channels):
-            white = np.where(channels[..., 0] >= 128, np.uint8(255), np.uint8(0))
+            white = _black_and_white(channels[..., 0])
             return LabelMap(white, is_colour=False, palette={})
 
-    wide = channels.astype(np.int32)
-    return LabelMap(wide @ np.array([1 << 16, 1 << 8, 1], dtype=np.int32), True, {})
+    return LabelMap(channels.astype(np.int32) @ _PLACES, True, {})
 
 
 def label_regions(labels: npt.NDArray[np.integer]) -> list[LabelRegion]:
@@ -153,11 +154,14 @@ def _is_binary(pixels: npt.NDArray[np.integer]) -> bool:
     return bool(np.mean(is_near) > _BINARY)
 
 
+def _black_and_white(pixels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:
+    return np.where(pixels >= 128, np.uint8(255), np.uint8(0))
+
+
 def _palette(image: "Image.Image") -> dict[int, int]:
     """Colours of a palette's indices, as 0xRRGGBB."""
     colours = np.asarray(image.getpalette("RGB") or [], dtype=np.int64).reshape(-1, 3)
-    packed = colours @ np.array([1 << 16, 1 << 8, 1])
-    return dict(enumerate(packed.tolist()))
+    return dict(enumerate((colours @ _PLACES).tolist()))
 
 
 def _region(value: int, starts: IntArray, ends: IntArray, height: int, width: int) -> LabelRegion:
