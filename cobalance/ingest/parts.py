@@ -43,6 +43,7 @@ from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables.list_attr import PARTITION, read_partition
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import unknown_format
+from cobalance.ingest.unread_json import unread_form
 from cobalance.vision.images import IMAGE_ENDINGS
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
@@ -61,7 +62,8 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
     Raises
     ------
     InputError
-        Files name images of the tree, and none is of a known format.
+        Files name images of the tree, and none is of a known format, or one of a form that is not
+        read.
     """
     names = list(annotation_files(tree))
     metadata = [name for name in names if PurePosixPath(name).name in _METADATA]
@@ -76,6 +78,10 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
         # Any JSON object passes as JSON Lines, so that the file's name has to say so, too.
         if kind == "jsonl" and name.endswith(".json"):
             kind = ""
+        # One that is known and not read stops the folder, as its annotations would be missing.
+        refusal = None if kind else unread_form(tree.outline(name), f"{tree.path}/{name}")
+        if refusal is not None:
+            raise refusal
         files_by_format[kind].append(name)
 
     unknown = files_by_format.pop("", None)

@@ -13,6 +13,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import Outline, outline_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.trees import FileTree
+from cobalance.ingest.unread_json import unread_form
 
 _MOST_BYTES = 1 << 26  # of a document that is decoded to find a fault
 _NEAR = 0.5  # share of a format's keys that a document has which comes near
@@ -36,6 +37,9 @@ def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError
 
     if outline.root != "lines" and (fault := _syntax_fault(path, shown_path)) is not None:
         return fault
+
+    if (refusal := unread_form(outline, shown_path)) is not None:
+        return refusal
 
     choose = ("Export it as COCO, or set ", Setting("input_format"))
     if not outline.paths:

@@ -57,7 +57,6 @@ FORMATS: "Declarations[Format]" = Declarations(
         "mot": _BOX_LISTS,
         "visual-genome": "cobalance.ingest.formats.visual_genome",
         "nuimages": "cobalance.ingest.formats.nuimages",
-        "other-json": "cobalance.ingest.formats.other_json",
         "karpathy": _CAPTION_LISTS,
         "token-captions": _CAPTION_LISTS,
         "lvis": "cobalance.ingest.formats.lvis",

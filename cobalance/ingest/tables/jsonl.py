@@ -17,6 +17,7 @@ from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
 from cobalance.ingest.trees import LONGEST_LINE, lines_of
+from cobalance.ingest.unread_json import unread_form
 
 _DEEPEST = 3  # keys in one another, as in lists of objects with attributes
 _LINES = (".jsonl", ".ndjson", ".odgt")
@@ -46,6 +47,8 @@ class JsonLines:
             return False
 
         outline = outline_of(path)
+        if unread_form(outline, str(path)) is not None:
+            return False
         if max(map(len, outline.paths), default=0) > _DEEPEST:
             return False
         if outline.root != "object":
