@@ -81,6 +81,9 @@ window.WebSocket = class extends WebSocket {
   }
 };
 """
+_ANSWERED = """() => window.wire.state === "answered"
+  && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
+"""
 # At rest no task is running either: when it ends, the page is drawn anew.
 _AT_REST = """quiet => {
   const app = document.querySelector("[data-testid=stApp]");
@@ -195,6 +198,11 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
         kept[touch].set_default_timeout(LONGEST_MS)
         kept[touch].add_init_script(_WATCH_WIRE)
     return kept[touch]
+
+
+def answered(page: Page) -> None:
+    """Return when what was done is answered and no run goes on, on a page that always refreshes."""
+    page.wait_for_function(_ANSWERED)
 
 
 def settle(page: Page) -> None:

@@ -126,7 +126,22 @@ def picture_of_rows(ids: str, columns: Mapping[str, pa.Array]) -> str | None:
 
     numbers_rows = pc.count_distinct(numbers).as_py() == len(numbers)
     repeats = pc.count_distinct(names).as_py() < len(names)
-    return picture if numbers_rows and repeats else None
+    # An image has one class: rows of several classes with concepts of their own share a picture.
+    if not (numbers_rows and repeats) or _disagree_on_class(picture, columns):
+        return None
+    return picture
+
+
+def _disagree_on_class(picture: str, columns: Mapping[str, pa.Array]) -> bool:
+    """Whether rows with concepts give one picture several classes."""
+    class_column = usual_column("class", columns)
+    concepts = usual_column("concepts", columns)
+    if class_column is None or concepts is None:
+        return False
+
+    rows = pa.table({"picture": columns[picture], "class": columns[class_column]})
+    pairs = rows.group_by(["picture", "class"]).aggregate([])
+    return pairs.num_rows > pc.count_distinct(columns[picture], mode="all").as_py()
 
 
 def has_fractions(column: pa.Array) -> bool:

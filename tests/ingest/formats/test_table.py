@@ -322,6 +322,16 @@ def test_rows_that_are_numbered_are_of_the_images_that_they_name(write):
     assert (record.id, record.concepts) == ("a.jpg", ("egg", "hen"))
 
 
+def test_numbered_rows_of_several_classes_are_images_that_share_a_picture(write):
+    path = write("id,class,concepts,uri\n1,town,cow|road,a.jpg\n2,farm,cow,a.jpg\n3,farm,,b.jpg\n")
+    annotations = read_annotations(path)
+    assert [(record.id, record.class_name, record.uri) for record in annotations.records()] == [
+        ("1", "town", "a.jpg"),
+        ("2", "farm", "a.jpg"),
+        ("3", "farm", "b.jpg"),
+    ]
+
+
 def test_heights_with_decimals_are_no_sizes_of_images(write):
     rows = "".join(f"{n}.jpg,{n % 13}.5\n" for n in range(20))
     annotations = read_annotations(write(f"image,height\n{rows}"))
