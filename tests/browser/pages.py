@@ -30,11 +30,14 @@ QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has 
 
 # What went over the wire: when the last message did, and whether what a person has done was taken
 # up. Streamlit answers with a run: a message that begins it, `new_session`, and one that ends it,
-# `script_finished`. Runs that a timer asks for are nobody's doing.
+# `script_finished`. A run of a fragment does not answer what asks for the whole page, a run that
+# ends early for another one is not the last, and runs that a timer asks for are nobody's doing.
 _WATCH_WIRE = """
-const RERUN = 11, IS_AUTO = 6, NEW_SESSION = 4, FINISHED = 6;
+const RERUN = 11, FRAGMENT = 5, IS_AUTO = 6;
+const METADATA = 2, RUN = 6, FRAGMENTS = 2;
+const NEW_SESSION = 4, FINISHED = 6, EARLY_FOR_RERUN = 2;
 
-window.wire = { lastMessage: 0, state: "answered" };
+window.wire = { lastMessage: 0, state: "answered", wantsPage: false };
 
 // The fields of a message of Protocol Buffers, of which each has a number and a value.
 function* fieldsOf(bytes) {
@@ -59,23 +62,31 @@ function* fieldsOf(bytes) {
   }
 }
 
+const field = (bytes, number) => new Map(fieldsOf(bytes ?? [])).get(number);
+
 window.WebSocket = class extends WebSocket {
   constructor(...all) {
     super(...all);
     this.addEventListener("message", ({ data }) => {
-      window.wire.lastMessage = performance.now();
-      for (const [number] of fieldsOf(new Uint8Array(data))) {
-        if (number === NEW_SESSION && window.wire.state === "sent") window.wire.state = "running";
-        if (number === FINISHED && window.wire.state === "running") window.wire.state = "answered";
+      const wire = window.wire, message = new Uint8Array(data);
+      wire.lastMessage = performance.now();
+      if (field(message, NEW_SESSION) !== undefined && wire.state === "sent") {
+        const run = field(field(message, METADATA), RUN);
+        if (!wire.wantsPage || field(run, FRAGMENTS) === undefined) wire.state = "running";
+      }
+      const finished = field(message, FINISHED);
+      if (finished !== undefined && finished !== EARLY_FOR_RERUN && wire.state === "running") {
+        wire.state = "answered";
       }
     });
   }
 
   send(data) {
-    window.wire.lastMessage = performance.now();
-    for (const [number, rerun] of fieldsOf(data)) {
-      if (number !== RERUN) continue;
-      if (![...fieldsOf(rerun)].some(([field]) => field === IS_AUTO)) window.wire.state = "sent";
+    const wire = window.wire, rerun = field(data, RERUN);
+    wire.lastMessage = performance.now();
+    if (rerun !== undefined && field(rerun, IS_AUTO) === undefined) {
+      wire.wantsPage = field(rerun, FRAGMENT) === undefined;
+      wire.state = "sent";
     }
     super.send(data);
   }
@@ -84,7 +95,8 @@ window.WebSocket = class extends WebSocket {
 _ANSWERED = """() => window.wire.state === "answered"
   && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
 """
-# At rest no task is running either: when it ends, the page is drawn anew.
+# At rest no task is running either: when it ends, the page is drawn anew. Nothing unfolds, moves or
+# fades any more, but for what turns for ever.
 _AT_REST = """quiet => {
   const app = document.querySelector("[data-testid=stApp]");
   return app !== null
@@ -95,6 +107,8 @@ _AT_REST = """quiet => {
     && document.querySelector("[data-stale=true], [data-testid=stSkeleton]") === null
     && document.querySelector("[class*='st-key-_cancel-']") === null
     && document.fonts.status === "loaded"
+    && document.getAnimations().every(one =>
+      one.playState !== "running" || one.effect?.getTiming().iterations === Infinity)
     && Array.from(document.images).every(image => image.complete);
 }"""
 # Colours fade from one scheme to the other.
@@ -208,6 +222,12 @@ def answered(page: Page) -> None:
 def settle(page: Page) -> None:
     """Return when what was done is answered, no run or task goes on, and all of it is drawn."""
     page.wait_for_function(_AT_REST, arg=QUIET_MS)
+
+
+def unfold(page: Page, label: str) -> None:
+    """Open what is folded away under a label, and wait until it has unfolded."""
+    page.get_by_text(label).click()
+    settle(page)
 
 
 def walk(page: Page, to: Locator, key: str = "Tab") -> None:

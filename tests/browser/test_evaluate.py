@@ -12,7 +12,7 @@ from cobalance.base.records import Annotations
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.reading import list_evaluations
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, screenshot, settle, unfold
 from tests.browser.server import WebApp, running
 from tests.workflows.evaluate.conftest import BIASED, EVEN, draw
 
@@ -57,8 +57,7 @@ def test_from_the_form_to_the_images(
         {"name": "s.toml", "mimeType": "text/plain", "buffer": SHORTCUTS}
     )
     expect(page.get_by_text("<b>ground</b> - cat: grass; dog: snow")).to_be_visible()
-    page.get_by_text("Validation and options").click()
-    settle(page)
+    unfold(page, "Validation and options")
     screenshot(page, "evaluate-form")
     page.get_by_role("button", name="Train 4 models").click()
     expect(page.get_by_text("4 evaluations ordered")).to_be_visible()

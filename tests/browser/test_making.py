@@ -18,7 +18,7 @@ from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.status import list_jobs
-from tests.browser.pages import Pages, screenshot, settle, walk
+from tests.browser.pages import Pages, screenshot, settle, unfold, walk
 from tests.browser.server import WebApp, running
 from tests.support.waiting import until
 
@@ -143,7 +143,7 @@ def test_a_model_s_form(pages: Pages, cows: str) -> None:
         f"/plan?dataset={cows}&planner=conbias&recipe=inpaint&preset=fast&model=./models/sd"
     )
     expect(page.get_by_text("inpaint · model sd · preset fast")).to_be_visible()
-    page.get_by_text("How to make them").click()
+    unfold(page, "How to make them")
     expect(page.get_by_text("Keeps the object, and paints everything around it")).to_be_visible()
     screenshot(page, "plan-making-model")
     choose(page, "Recipe", "instruct")
@@ -164,7 +164,7 @@ def test_from_the_form_to_the_candidates(
     page = pages.open(f"/plan?dataset={cows}&planner=conbias&plan_sizes=2&plan_sizes=2")
     expect(page.get_by_text("procedural · filters sanity, blank, duplicates")).to_be_visible()
     expect(page.get_by_role("combobox", name="Backend")).not_to_be_visible()
-    page.get_by_text("How to make them").click()
+    unfold(page, "How to make them")
     for side in ("Width", "Height"):
         page.get_by_role("spinbutton", name=f"{side} in pixels").fill("100")
         page.keyboard.press("Enter")

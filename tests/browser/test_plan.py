@@ -9,7 +9,7 @@ from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import list_jobs, read_queries
 from cobalance.workflows.plan.planners import plan_dataset
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, screenshot, settle, unfold
 from tests.support.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
@@ -73,7 +73,7 @@ def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None
     page.get_by_role("button", name="Create job").click()
     expect(page.get_by_text("no image of the class 'urban' names a file")).to_be_visible()
     settle(page)
-    page.get_by_text("How to make them").click()
+    unfold(page, "How to make them")
     page.get_by_text("Order without images", exact=True).click()
     expect(page.get_by_role("checkbox", name="Order without images")).to_be_checked()
     settle(page)

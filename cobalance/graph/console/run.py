@@ -3,9 +3,9 @@
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
@@ -157,11 +157,7 @@ def run_console_query(
 
     def work() -> None:
         try:
-            with driver.session(
-                database=database,
-                default_access_mode=READ_ACCESS,
-                fetch_size=min(max_rows + 1, _FETCH_ROWS),
-            ) as session:
+            with _open_session(driver, database, max_rows) as session:
                 _require_capacity(session, remaining_s)
                 columns, rows, truncated = _fetch(
                     session, text, dict(parameters or {}), remaining_s, max_rows
@@ -192,6 +188,22 @@ def run_console_query(
         closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
         closing.start()
         closing.join(_CLOSE_S)
+
+
+@contextmanager
+def _open_session(driver: Driver, database: str, max_rows: int) -> Iterator[Session]:
+    session = driver.session(
+        database=database,
+        default_access_mode=READ_ACCESS,
+        fetch_size=min(max_rows + 1, _FETCH_ROWS),
+    )
+    try:
+        yield session
+    finally:
+        # Where the caller has closed the driver meanwhile, the first attempt may end halfway.
+        with suppress(DriverError, Neo4jError, OSError, BufferError):
+            session.close()
+        session.close()
 
 
 def _close(driver: Driver) -> None:

@@ -1,7 +1,7 @@
 """Graph store: sessions of the Neo4j driver, with its errors translated."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
@@ -155,8 +155,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             columns = result.keys()
             return pd.DataFrame([record.values() for record in result], columns=columns)
 
-    def stream(self, text: Cypher, **parameters: Any) -> Iterator[Row]:
-        """Run a read and yield its rows as they arrive, in constant memory."""
+    def stream(self, text: Cypher, **parameters: Any) -> Generator[Row]:
+        """Run a read and yield its rows as they arrive, in constant memory.
+
+        Whoever may stop before the last row closes the generator, and with it the session.
+        """
         with self._session(READ_ACCESS) as session:
             result = session.run(_text(text), parameters)
             columns = result.keys()

@@ -3,6 +3,7 @@
 import json
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,8 +56,9 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
 
-    rows = store.stream(statements.IMAGES, dataset=dataset)
-    return annotations_of(rows, lambda done: progress("read images", done, total))
+    # Progress may raise, and the session is closed there and then.
+    with closing(store.stream(statements.IMAGES, dataset=dataset)) as rows:
+        return annotations_of(rows, lambda done: progress("read images", done, total))
 
 
 def annotations_of(
