@@ -76,7 +76,7 @@ def end_all_in(home: Path) -> None:
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[LocalServerSettings]:
     home = tmp_path / "hôme of one"
-    yield LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64, stop_timeout_s=30)
+    yield LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64, stop_timeout_s=300)
     end_all_in(home)
 
 
@@ -84,7 +84,7 @@ def settings(tmp_path: Path) -> Iterator[LocalServerSettings]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServerSettings]:
     """Settings of a home folder for what needs no first start: its server may run, or be killed."""
     home = tmp_path_factory.mktemp("shared") / "hôme of many"
-    settings = LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64, stop_timeout_s=30)
+    settings = LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64, stop_timeout_s=300)
     yield settings
     stop(settings)
     end_all_in(home)
