@@ -1,60 +1,95 @@
-"""Classification by concepts alone, on images that are held out."""
+"""Bits that concepts alone tell of the class, on images that are held out."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base import FloatArray, IntArray, optimize, sparse, special
-from cobalance.counting import Incidence, sets_matrix
+from cobalance.base import FloatArray, IntArray, optimize, positions_of, sparse, special
+from cobalance.counting import Incidence
 
 MOST_IMAGES = 20_000
 FOLDS = 5
 _ITERATIONS = 60
 # The solver stops at a step that gains a smaller share.
 _TOLERANCE = 1e-6
+# A class that is called impossible costs 30 bits, not infinitely many.
+_LEAST_CHANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ToldBits:
+    """Bits that concepts tell of the class of each image.
+
+    Parameters
+    ----------
+    by_image : float64 array, shape (n_images,)
+        Of the class of each held-out image, all classes being as likely: at most the logarithm of
+        their number, 0 where nothing is told, below 0 where what was learned misleads.
+    labels : int64 array, shape (n_images,)
+        The class of each.
+    most : float
+        Bits that tell the class for certain: 1 of two classes, 2 of four; 0 of one.
+    """
+
+    by_image: FloatArray
+    labels: IntArray
+    most: float
+
+    @property
+    def bits(self) -> float:
+        """The mean over classes of the mean over their images."""
+        return self._mean(self.by_image)
+
+    def change_error(self, other: "ToldBits") -> float:
+        """Standard error of the difference from another reading of the same images."""
+        difference = self.by_image - other.by_image
+        variances = [
+            difference[self.labels == code].var() / np.count_nonzero(self.labels == code)
+            for code in np.unique(self.labels)
+        ]
+        return float(np.sqrt(np.sum(variances)) / max(len(variances), 1))
+
+    def _mean(self, values: FloatArray) -> float:
+        means = [values[self.labels == code].mean() for code in np.unique(self.labels)]
+        return float(np.mean(means)) if means else 0.0
 
 
 def concepts_alone(
-    images: Incidence, members: IntArray | None = None, added: IntArray | None = None
-) -> tuple[float, float]:
-    """Measure how well a logistic regression that sees concepts alone tells the class.
+    images: Incidence, further: Incidence | None = None, times: IntArray | None = None
+) -> ToldBits:
+    """Measure the bits of the class that a logistic regression tells by concepts alone.
 
     Parameters
     ----------
     images : Incidence
         Real images. Each of five folds is told by what is learned from the others; of more than
         20,000 images a seeded sample. Of fewer than five, or of one class, nothing can be told.
-    members : int array, shape (n_sets, any width), optional
-        Concept sets of further images to learn from, in the codes of `images`; -1 behind the last.
-    added : int array, shape (n_sets, n_classes), optional
-        How many images of each class show exactly each set.
-
-    Returns
-    -------
-    accuracy : float
-        Balanced: the mean over classes of the share of their images that are told right. Where
-        nothing is told it is one over the number of classes.
-    bits : float
-        Of the class of an image, all classes being as likely: 0 where nothing is told, below 0
-        where what was learned misleads. A lean that shrinks to a tenth keeps its accuracy, and
-        loses nearly all of its bits.
+    further : Incidence, optional
+        Further images to learn from, such as planned ones. Concepts and classes that real images
+        lack are left out.
+    times : int array, shape (n_further,), optional
+        How many images each row of `further` stands for; by default one.
 
     Notes
     -----
     Multinomial, every class weighing the same, with an L2 penalty of 1 as scikit-learn's default
     has it. Further images weigh as much less as there are fewer real ones to learn from, so that
-    they even out what these show, no more.
+    they even out what these show, no more. A share of right guesses would say less: a lean that
+    shrinks to a tenth keeps it, and loses nearly all of its bits.
 
     Examples
     --------
     >>> shows = np.arange(40) % 2
     >>> images = Incidence(np.append(0, np.cumsum(shows)), np.zeros(20, dtype=np.int32),
     ...                    shows.astype(np.int32), ("sea",), ("gull", "owl"))
-    >>> concepts_alone(images)[0]
-    1.0
+    >>> told = concepts_alone(images)
+    >>> print(f"{told.bits:.1f} of {told.most:g} bit")
+    0.8 of 1 bit
     """
     sample = np.random.default_rng(0).permutation(len(images.labels))[:MOST_IMAGES]
     n_with_images = int(np.count_nonzero(images.class_sizes()))
     if len(sample) < FOLDS or n_with_images < 2:
-        return 1 / max(n_with_images, 1), 0.0
+        return ToldBits(np.zeros(0), np.zeros(0, dtype=np.int64), 0.0)
 
     real = images.take(np.sort(sample))
     shows, labels = real.matrix(), real.labels.astype(np.int64)
@@ -62,44 +97,60 @@ def concepts_alone(
     fold = np.random.default_rng(1).permutation(len(labels)) % FOLDS
 
     # Further images weigh as much less as there are fewer real ones to learn from.
-    if members is None or added is None or not len(members):
-        members, added = np.full((0, 1), -1), np.zeros((0, n_classes), dtype=np.int64)
-    sets, codes = np.nonzero(added)
-    further = sets_matrix(members[sets], len(images.concepts))
     share = len(labels) / max(len(images.labels), 1) * (FOLDS - 1) / FOLDS
-    further_weights = added[sets, codes].astype(np.float64) * share
+    further_shows, further_labels, weights = _as_in(real, further, times)
 
     chances = np.empty((len(labels), n_classes))
     for number in range(FOLDS):
         train = fold != number
         chances[~train] = _learn(
-            shows[train], labels[train], further, codes, further_weights, shows[~train], n_classes
+            sparse.vstack([shows[train], further_shows], format="csr", dtype=np.float64),
+            np.concatenate([labels[train], further_labels]),
+            np.concatenate([np.ones(np.count_nonzero(train)), share * weights]),
+            shows[~train],
+            n_classes,
         )
 
-    # Both measures are means over classes, whatever the number of their images.
-    is_right = chances.argmax(axis=1) == labels
-    bits = np.log2(np.maximum(chances[np.arange(len(labels)), labels], 1e-9))
-    classes = np.unique(labels).tolist()
-    by_class = [(is_right[labels == code].mean(), bits[labels == code].mean()) for code in classes]
-    accuracy, mean_bits = np.mean(by_class, axis=0)
-    return float(accuracy), float(np.log2(len(classes)) + mean_bits)
+    most = float(np.log2(len(np.unique(labels))))
+    of_own_class = chances[np.arange(len(labels)), labels]
+    return ToldBits(most + np.log2(np.maximum(of_own_class, _LEAST_CHANCE)), labels, most)
+
+
+def _as_in(
+    real: Incidence, further: Incidence | None, times: IntArray | None
+) -> tuple["sparse.csr_matrix", IntArray, FloatArray]:
+    """Further images in the codes of real ones: their concepts, classes and numbers."""
+    if further is None:
+        further = real.take(np.zeros(0, dtype=np.int64))
+
+    code_of, label_of = positions_of(real.concepts), positions_of(real.classes)
+    is_known = np.array([name in code_of for name in further.concepts], dtype=bool)
+    known = further.restrict(is_known)
+    codes = np.array([code_of[name] for name in known.concepts], dtype=np.int64)
+    labels = np.array([label_of.get(name, -1) for name in further.classes], dtype=np.int64)
+
+    numbers = np.ones(len(known.labels)) if times is None else times.astype(np.float64)
+    has_class = labels[known.labels] >= 0
+    shows = sparse.csr_matrix(
+        (np.ones(len(known.indices), dtype=np.float32), codes[known.indices], known.indptr),
+        (len(known.labels), len(real.concepts)),
+    )
+    return shows[has_class], labels[known.labels][has_class], numbers[has_class]
 
 
 def _learn(
-    shows: "sparse.csr_matrix",
-    labels: IntArray,
-    further: "sparse.csr_matrix",
-    codes: IntArray,
-    further_weights: FloatArray,
+    x: "sparse.csr_matrix",
+    y: IntArray,
+    times: FloatArray,
     tested: "sparse.csr_matrix",
     n_classes: int,
 ) -> FloatArray:
-    """Probabilities of the classes for the images that are tested: (n_tested, n_classes)."""
+    """Probabilities of the classes for the images that are tested: (n_tested, n_classes).
+
+    `x` has a row an image to learn from, `y` its class and `times` its weight.
+    """
     from threadpoolctl import threadpool_limits
 
-    x = sparse.vstack([shows, further], format="csr", dtype=np.float64)
-    y = np.concatenate([labels, codes])
-    times = np.concatenate([np.ones(len(labels)), further_weights])
     # Every class weighs the same.
     sizes = np.bincount(y, times, n_classes)
     weights = times * (times.sum() / max(np.count_nonzero(sizes), 1) / np.maximum(sizes, 1e-9))[y]
