@@ -107,8 +107,8 @@ def main() -> None:
                     f"queries; leaning {found['leaning_before']:,} -> {found['leaning']:,}; rate "
                     f"differences {found['difference_before']:.2f} -> {found['difference']:.2f}, "
                     f"largest {found['largest_before']:.2f} -> {found['largest']:.2f}; "
-                    f"{found['widened']:,} widened; concepts alone {found['told_before']:.1%} -> "
-                    f"{found['told']:.1%}, {found['bits_before']:.2f} -> {found['bits']:.2f} bits; "
+                    f"{found['widened']:,} widened; bits of concepts alone "
+                    f"{found['bits_before']:.2f} -> {found['bits']:.2f}; "
                     f"{n @ held / max(1, n.sum()) / real:.2f} times as full; {seconds:.1f} s",
                     flush=True,
                 )

@@ -42,7 +42,6 @@ from cobalance.graph.queries import (
     answer_frame,
     bind_named,
     compare_dataset_splits,
-    compare_imbalances,
     read_clustered_images,
     result_frame,
 )
@@ -77,6 +76,8 @@ from cobalance.notebook.labels import Labels
 from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
+from cobalance.statistics import Measure
+from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.embed.compute import order_embeddings
@@ -414,10 +415,13 @@ class Dataset(Questions, Result):
         cliques = load_cliques(self.graph, self.name)
         return Simulation(cliques, simulate(cliques, plan.record.queries))
 
-    def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> Comparison:
+    def compare(
+        self, other: "Dataset | str", *, by: Measure | None = None, min_gap: int | None = None
+    ) -> Comparison:
         """Compare the imbalances of this and another dataset, such as a rebalanced one.
 
-        A gap of less than `min_gap` images is no imbalance.
+        By default by rates; by counts where `min_gap` is given, below which a gap is no imbalance,
+        or where a plan that balances counts made the other dataset.
 
         Raises
         ------
@@ -425,7 +429,9 @@ class Dataset(Questions, Result):
             They have different classes, or one has not been mined.
         """
         name = _name_of(other)
-        compared = compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=NO_LIMIT)
+        compared = compare_datasets(
+            self.graph, self.name, name, by=by, min_gap=min_gap, limit=NO_LIMIT
+        )
         return Comparison(compared)
 
     def compare_splits(

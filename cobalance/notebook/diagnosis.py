@@ -41,6 +41,7 @@ from cobalance.statistics import (
     CliqueFilter,
     ComparedSplits,
     Comparison as ComparedRecord,
+    Measure,
     by_evidence,
     compare_cliques,
     cooccurrence_table,
@@ -50,8 +51,7 @@ from cobalance.statistics import (
     summarize,
     with_clusters,
 )
-from cobalance.workflows.cells import change_text
-from cobalance.workflows.compare import describe_splits, splits_table
+from cobalance.workflows.compare import describe_comparison, describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT, describe_leaning, not_compared
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
 
@@ -264,7 +264,12 @@ class Comparison(Result):
     """Comparison of the imbalances of two datasets; `record` has all of it."""
 
     record: ComparedRecord
-    bars = ("gap_before", "gap_after")
+
+    @property
+    def bars(self) -> tuple[str, ...]:
+        """The measures before and after."""
+        measure = "difference" if self.record.by == "rates" else "gap"
+        return f"{measure}_before", f"{measure}_after"
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -273,7 +278,7 @@ class Comparison(Result):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """A row a size: gaps before and after, and how many are solved, introduced, ..."""
+        """A row a size: how many lean before and after, their rates, and how many are new, ..."""
         return self.record.summary
 
     @property
@@ -282,13 +287,8 @@ class Comparison(Result):
         return tuple(render(note, in_python) for note in self.record.notes)
 
     def title(self) -> str:
-        """The sum of gaps, and how many imbalances are solved."""
-        totals = self.summary.sum(numeric_only=True).astype(int)
-        gaps = change_text(totals["total_gap_before"], totals["total_gap_after"])
-        return (
-            f"Sum of gaps: {gaps}; {totals['solved']:,} imbalances solved, "
-            f"{totals['introduced']:,} introduced"
-        )
+        """How many combinations lean, or have a gap, before and after, and their statuses."""
+        return describe_comparison(self.record).removesuffix(".")
 
     def shown(self) -> pd.DataFrame:
         """Without the counts of the classes."""
@@ -414,7 +414,14 @@ def imbalances_with_spark(
 
 
 @speaks_python
-def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Comparison:
+def compare(
+    before: Imbalances,
+    after: Imbalances,
+    *,
+    by: Measure | None = None,
+    min_gap: int | None = None,
+    extends: bool = False,
+) -> Comparison:
     """Compare each imbalance before and after a change, such as added images.
 
     All combinations that were mined are compared, whatever rows are left.
@@ -423,8 +430,14 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
     ----------
     before, after : Imbalances
         Of two versions of a dataset, with the same classes.
-    min_gap : int
-        The smallest gap that is an imbalance, in images.
+    by : "rates" or "counts", optional
+        What makes an imbalance: rates that differ beyond chance, or gaps in images, as ConBias has
+        it. By default rates; counts where `min_gap` is given.
+    min_gap : int, optional
+        By counts, the smallest gap that is an imbalance, in images.
+    extends : bool
+        Whether `after` has all images of `before` and further ones. Then a change is told by these
+        alone; else the two are taken for independent samples.
 
     Raises
     ------
@@ -432,7 +445,14 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
         They have different classes.
     """
     return Comparison(
-        compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=NO_LIMIT)
+        compare_cliques(
+            before.cliques,
+            after.cliques,
+            by=by or ("rates" if min_gap is None else "counts"),
+            extends=extends,
+            min_gap=min_gap,
+            limit=NO_LIMIT,
+        )
     )
 
 

@@ -4,16 +4,18 @@ from .association import (
     leading_classes as leading_classes,
     rate_differences as rate_differences,
 )
+from .change import change_p_values as change_p_values
 from .comparison import (
     COUNT_AFTER as COUNT_AFTER,
     COUNT_BEFORE as COUNT_BEFORE,
-    STATUSES as STATUSES,
     Comparison as Comparison,
+    Measure as Measure,
     check_classes as check_classes,
     check_request as check_request,
     compare_cliques as compare_cliques,
+    statuses_of as statuses_of,
 )
-from .concepts_alone import MOST_IMAGES as MOST_IMAGES
+from .concepts_alone import ToldBits as ToldBits
 from .contrasts import (
     Contrast as Contrast,
     skew as skew,

@@ -1,10 +1,16 @@
 """Comparisons of two datasets, or of two splits, in words and tables."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from cobalance.base import text_if
+from cobalance.base import agree, text_if
+from cobalance.generation.planning import find_leaning, simulate
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, read_cliques
+from cobalance.graph.queries import compare_imbalances, read_asked
 from cobalance.statistics import (
     COUNT,
     COUNT_AFTER,
@@ -12,30 +18,98 @@ from cobalance.statistics import (
     FIRST,
     RATE,
     SECOND,
-    STATUSES,
     ComparedSplits,
     Comparison,
+    statuses_of,
 )
+from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.workflows import cells
+from cobalance.workflows.plan import bits_text, read_named
+
+MOST_CLASSES = 4
+"""Classes that have columns; of more, those that a row compares are named."""
+
+
+def compare_datasets(store: GraphStore, before: str, after: str, **options: Any) -> Comparison:
+    """Compare two mined datasets, with the plan between them and bits of concepts alone.
+
+    Parameters
+    ----------
+    **options
+        Of `cobalance.graph.queries.comparison.compare_imbalances`, whose errors it raises.
+    """
+    comparison = compare_imbalances(store, before, after, **options)
+    if comparison.by == "counts":
+        return comparison
+
+    planned = None
+    if comparison.extends and (queries := read_asked(store, before, after)):
+        cliques = read_cliques(store, dataset_state(store, before))
+        leaning = find_leaning(simulate(cliques, queries))
+        sizes = comparison.summary["size"].tolist()
+        planned = int(leaning[np.isin(cliques.sizes(), sizes)].sum())
+    bits = _measure_bits(store, before, after, extends=comparison.extends)
+    return replace(comparison, planned=planned, bits=bits)
+
+
+def _measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:
+    """Bits that concepts alone tell in either dataset; empty without their images."""
+    real, real_ids = read_named(store, dataset_state(store, before))
+    other, other_ids = read_named(store, dataset_state(store, after))
+    if real is None or other is None:
+        return {}
+
+    told_before = concepts_alone(real)
+    if extends:
+        # As of a plan: the class of real images, learned from real and added ones.
+        is_added = ~np.isin(np.array(other_ids, dtype=object), np.array(real_ids, dtype=object))
+        told_after = concepts_alone(real, other.take(np.flatnonzero(is_added)))
+    else:
+        told_after = concepts_alone(other)
+    return {
+        "bits_before": told_before.bits,
+        "bits": told_after.bits,
+        "bits_most": told_before.most,
+    }
 
 
 def comparison_table(comparison: Comparison) -> pd.DataFrame:
     """The columns of a comparison that fit a terminal; other formats have all."""
     cliques = comparison.cliques
     columns: dict[str, Any] = {"concepts": cliques["concepts"], **cluster_texts(cliques)}
-    for name in comparison.sizes_before:
-        columns[name] = cells.change_texts(
-            cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]
-        )
+    if comparison.by == "counts":
+        for name in comparison.sizes_before:
+            counts = cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]
+            columns[name] = cells.change_texts(*counts)
+        columns["gap"] = cells.change_texts(cliques["gap_before"], cliques["gap_after"])
+        columns |= {"change": cliques["delta"], "imbalance": cliques["status"]}
+        return pd.DataFrame(columns)
 
+    for name, (before, after) in rates_of(comparison).items():
+        columns[f"% of {name}"] = cells.change_texts(before, after, ".1%")
     columns |= {
-        "gap": cells.change_texts(cliques["gap_before"], cliques["gap_after"]),
-        "change": cliques["delta"],
+        "rate difference": cells.change_texts(
+            cliques["difference_before"], cliques["difference_after"], ".1%"
+        ),
+        "leans to": cells.class_pairs(cliques, "highest", "lowest"),
         "imbalance": cliques["status"],
-        "log odds ratio changes": difference_texts(cliques),
-        "q-value": list(map(cells.q_text, cliques["q_value"])),
+        "q-value of change": list(map(cells.q_text, cliques["q_value"])),
     }
     return pd.DataFrame(columns)
+
+
+def rates_of(comparison: Comparison) -> dict[str, tuple["pd.Series[Any]", "pd.Series[Any]"]]:
+    """Shares of each class's images before and after; empty where classes are many."""
+    cliques = comparison.cliques
+    if len(comparison.sizes_before) > MOST_CLASSES:
+        return {}
+    return {
+        name: (
+            cliques[COUNT_BEFORE + name].astype(float) / max(size, 1),
+            cliques[COUNT_AFTER + name].astype(float) / max(comparison.sizes_after[name], 1),
+        )
+        for name, size in comparison.sizes_before.items()
+    }
 
 
 def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
@@ -48,12 +122,40 @@ def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
 
 def describe_comparison(comparison: Comparison) -> str:
     """Summarize a comparison in a few sentences."""
-    totals = comparison.summary.sum(numeric_only=True)
-    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
+    totals = comparison.totals()
+    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in statuses_of(comparison.by))
     left_out = sum(comparison.left_out.values())
     more = text_if(left_out, f" Smaller changes not listed: {left_out:,} (see --limit).")
-    gaps = cells.change_text(totals["total_gap_before"], totals["total_gap_after"])
-    return f"Imbalances: {counts}. Sum of gaps: {gaps}.{more}"
+    if comparison.by == "counts":
+        gaps = cells.change_text(totals["total_gap_before"], totals["total_gap_after"])
+        return f"Imbalances by counts: {counts}. Sum of gaps: {gaps}.{more}"
+
+    leaned = int(totals["leaning_before"])
+    differences = cells.change_text(totals["difference_before"], totals["difference_after"], ".2f")
+    sentences = [describe_outcome(comparison), f"{counts[:1].upper()}{counts[1:]}."]
+    if leaned:
+        sentences.append(f"The rates of the {leaned:,} that leaned differ by {differences} in all.")
+    if comparison.bits:
+        sentences.append(f"Concepts alone tell {bits_text(comparison.bits)} of the class.")
+    return " ".join(sentences) + more
+
+
+def describe_outcome(comparison: Comparison) -> str:
+    """How many combinations lean now and before, and how far the largest difference changed.
+
+    Of a comparison by rates.
+    """
+    totals = comparison.totals()
+    leaned, leans = int(totals["leaning_before"]), int(totals["leaning_after"])
+    planned = ""
+    if comparison.planned is not None:
+        planned = f" (planned {comparison.planned:,}, got {leans:,})"
+    largest = cells.change_text(totals["largest_before"], totals["largest_after"], ".1%")
+    verb = agree(leans, "leans", "lean")
+    return (
+        f"{leans:,} of {int(totals['mined_after']):,} combinations {verb} to a class; {leaned:,} "
+        f"did{planned}. The largest rate difference is {largest}."
+    )
 
 
 def splits_table(compared: ComparedSplits) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import find_dataset, list_datasets
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
 from cobalance.workflows.demo.removal import claim_name, remove_demos
 from cobalance.workflows.export import write_export
@@ -38,8 +39,12 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, dataset, 
     (made,) = found.results
     assert (made.job.state, made.job.accepted) == ("done", made.planned.plan.images)
     assert made.planned.plan.images > 500
-    assert made.change.summary["total_gap_before"].sum() > 1000
-    assert made.change.summary["total_gap_after"].sum() == 0
+    totals = made.change.totals()
+    assert totals["leaning_before"] > 20
+    assert totals["leaning_after"] == made.change.planned == 0
+    by_counts = compare_imbalances(store, made.dataset, made.rebalanced).summary
+    assert by_counts["total_gap_before"].sum() > 1000
+    assert by_counts["total_gap_after"].sum() == 0
     # From the images themselves, and not from what was mined.
     rows = store.read(
         "MATCH (y:Class {dataset: $name})<-[:LABELED]-(i:Image) "

@@ -83,11 +83,20 @@ def test_options_of_mining_are_passed_on():
 
 def test_two_diagnoses_are_compared(found):
     after = cb.plan(found, min_size=1).simulate().imbalances
-    change = cb.compare(found, after)
-    assert change.title() == "Sum of gaps: 21,574 → 0; 86 imbalances solved, 0 introduced"
-    assert set(change.frame["status"]) == {"solved"}
+    change = cb.compare(found, after, extends=True)
+    assert change.title().startswith(
+        "0 of 89 combinations lean to a class; 56 did. The largest rate difference is 35.4% → 0.0%."
+    )
+    assert set(change.frame["status"]) == {"lost its lean"}
     assert change.notes == ()
     assert "<table" in change._repr_html_()
+
+    by_counts = cb.compare(found, after, by="counts")
+    assert by_counts.title() == (
+        "Imbalances by counts: 86 solved, 0 introduced, 0 reduced, 0 grown, 0 unchanged, 0 absent. "
+        "Sum of gaps: 21,574 → 0"
+    )
+    assert cb.compare(found, after, min_gap=100).frame["gap_before"].min() >= 100
     other = cb.read(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
     with pytest.raises(DataError, match="different classes"):
         cb.compare(found, cb.imbalances(other))

@@ -62,6 +62,11 @@ def test_images_that_are_clusters_of_their_own_are_as_before():
         assert mined(replace(incidence, clusters=clusters), max_size=2).clustering is None
 
 
+def shows_first(images):
+    """Whether each image shows the first concept."""
+    return np.asarray(images.matrix()[:, 0].todense()).ravel().astype(np.int32)
+
+
 def test_comparisons_are_by_cluster_too():
     rng = np.random.default_rng(4)
     parts = [draw(rng), draw(rng)]
@@ -71,16 +76,26 @@ def test_comparisons_are_by_cluster_too():
         for images in (parts, [copied(part, 10) for part in parts])
     )
     np.testing.assert_allclose(found[columns], expected[columns], rtol=1e-6)
+    # Three of four images are of the class that the first concept stands for.
+    parts = [
+        replace(part, labels=np.where(rng.random(300) < share, shows_first(part), part.labels))
+        for part, share in zip(parts, (0.75, 0.5), strict=True)
+    ]
     expected, found = (
         compare_cliques(*(mined(part, max_size=2) for part in images)).cliques.set_index("concepts")
         for images in (parts, [copied(part, 10) for part in parts])
     )
     assert "clusters_before" not in expected
+    assert len(expected) > 1
     of_ten = found.filter(like="count_").T.groupby(lambda name: name.split("_")[1]).sum().T / 10
     for when in ("before", "after"):
-        of_one = of_ten[when].where(found[f"gap_{when}"].notna(), -1)  # absent
+        of_one = of_ten[when].where(found[f"difference_{when}"].notna(), -1)  # absent
         assert found[f"clusters_{when}"].fillna(-1).tolist() == of_one.tolist()
-    np.testing.assert_allclose(found.loc[expected.index, columns[3]], expected[columns[3]])
+    # Of few images a test by chi-square is not the exact one, and says about as much.
+    assert found["status"].to_dict() == expected["status"].to_dict()
+    of_rates = ["difference_before", "difference_after", "q_before", "q_after"]
+    np.testing.assert_allclose(found.loc[expected.index, of_rates], expected[of_rates], rtol=1e-6)
+    np.testing.assert_allclose(found.loc[expected.index, "q_value"], expected["q_value"], rtol=0.2)
 
 
 def brute_force_test(shows, clusters, one, other):

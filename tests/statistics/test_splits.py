@@ -150,21 +150,24 @@ def test_a_class_of_one_split_alone_and_a_level_out_of_range():
         ComparedSplits.of(("train", "val"), (one, other), max_size=2, max_q_value=2)
 
 
-def test_two_versions_have_a_difference_where_both_have_the_clique():
+def test_two_versions_have_a_change_where_both_have_the_clique():
     sizes = (np.array([90, 80]), np.array([95, 85]))
     before = Cliques(
-        np.array([[0, -1], [1, -1], [0, 1]]), np.array([[40, 20], [50, 30], [9, 0]]), sizes[0],
+        np.array([[0, -1], [1, -1], [0, 1]]), np.array([[60, 20], [50, 30], [9, 0]]), sizes[0],
         ("lamp", "sky"), ("day", "night"),
     )  # fmt: skip
     after = Cliques(
         np.array([[0, -1], [1, -1]]), np.array([[5, 5], [20, 60]]), sizes[1],
         ("car", "sky"), ("day", "night"),
     )  # fmt: skip
-    found = compare_cliques(before, after, min_gap=1).cliques.set_index("concepts")
-    assert set(found.index) == {("lamp",), ("sky",), ("lamp", "sky")}
-    assert found["p_value"].notna().tolist() == [names == ("sky",) for names in found.index]
+    found = compare_cliques(before, after).cliques.set_index("concepts")
+    assert found["status"].to_dict() == {
+        ("lamp",): "absent",
+        ("lamp", "sky"): "absent",
+        ("sky",): "stronger",
+    }
+    assert found["q_value"].notna().tolist() == [names == ("sky",) for names in found.index]
     sky = found.loc[[("sky",)]].iloc[0]
-    odds = [(50 * 50) / (40 * 30), (20 * 25) / (75 * 60)]
-    assert sky["log_odds_difference"] == pytest.approx(abs(np.log(odds[1] / odds[0])))
-    assert sky["rises_in"] == "night"
-    assert sky["q_value"] == sky["p_value"] < 1e-6
+    assert (sky["highest"], sky["lowest"]) == ("day", "night")
+    assert sky["change"] == pytest.approx((60 / 85 - 20 / 95) - (50 / 90 - 30 / 80))
+    assert sky["q_value"] < 1e-4

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -43,12 +43,23 @@ def compare_datasets(
     ],
     min_size: Annotated[int, typer.Option(min=1, help="Smallest clique.")] = 1,
     max_size: Annotated[Count, "Largest clique. Default: as both were mined."] = None,
+    by: Annotated[
+        Literal["rates", "counts"] | None,
+        "`rates`: what leans to a class beyond chance. `counts`: gaps in images, as ConBias has "
+        "it. Default: rates, or counts where a plan of counts made the other.",
+    ] = None,
     limit: LimitOption = 20,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
     with opened_store() as (store, _):
-        compared = comparison.compare_imbalances(
-            store, before, after, min_size=min_size, max_size=max_size, limit=limit
+        compared = compare.compare_datasets(
+            store,
+            before,
+            after,
+            by=by,
+            min_size=min_size,
+            max_size=max_size,
+            limit=limit,
         )
 
     for note in compared.notes:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray, positions_of
+from cobalance.base import FloatArray, IntArray
 from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
@@ -18,7 +18,7 @@ from cobalance.generation.planning.plan import (
     run_planner,
 )
 from cobalance.generation.planning.simulation import add_to_counts, simulate_images
-from cobalance.statistics import MOST_IMAGES, leading_classes, rate_differences
+from cobalance.statistics import ToldBits, change_p_values, leading_classes, rate_differences
 from cobalance.statistics.concepts_alone import concepts_alone
 
 # Columns of counts are named so, followed by the class.
@@ -107,8 +107,9 @@ def measure(
         ``images`` and ``queries``. Of the chosen cliques:
 
         - ``leaning_before`` and ``leaning``: how many lean to a class, by the test of the imbalance
-          table; ``difference_before`` and ``difference``: the sums of their rate differences;
-          ``largest_before`` and ``largest``: the largest of these;
+          table; ``difference_before`` and ``difference``: the sums of the rate differences of those
+          that lean before; ``largest_before``, the largest of these, and ``largest``, the largest
+          of those that lean before or after;
         - ``imbalanced``, those with a count gap, ``solved``, those of them without one afterwards,
           ``remaining``, those with one afterwards, ``gap_before`` and ``gap_after``, the sums of
           their gaps, and ``widest_gap``, the largest afterwards.
@@ -126,12 +127,17 @@ def measure(
         "images": int(planned.images.sum()),
         "queries": int(np.count_nonzero(planned.images)),
     }
-    for suffix, cliques in (("_before", before), ("", after)):
-        leaning = find_leaning(cliques)[chosen]
-        differences = _differences(cliques)[chosen][leaning]
-        values["leaning" + suffix] = len(differences)
-        values["difference" + suffix] = round(float(differences.sum()), 6)
-        values["largest" + suffix] = round(float(differences.max(initial=0)), 6)
+    leaned, leans = find_leaning(before)[chosen], find_leaning(after)[chosen]
+    differences_before = _differences(before)[chosen][leaned]
+    differences_after = _differences(after)[chosen]
+    values |= {
+        "leaning_before": int(leaned.sum()),
+        "leaning": int(leans.sum()),
+        "difference_before": round(float(differences_before.sum()), 6),
+        "difference": round(float(differences_after[leaned].sum()), 6),
+        "largest_before": round(float(differences_before.max(initial=0)), 6),
+        "largest": round(float(differences_after[leaned | leans].max(initial=0)), 6),
+    }
 
     gaps_before, gaps_after = before.gaps()[chosen], after.gaps()[chosen]
     return values | {
@@ -176,11 +182,11 @@ def plan_curve(
     return pd.DataFrame(curve, columns=["images", "difference"])
 
 
-_told_before: WeakKeyDictionary[Incidence, tuple[float, float]] = WeakKeyDictionary()
+_told_before: WeakKeyDictionary[Incidence, ToldBits] = WeakKeyDictionary()
 
 
 def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) -> dict[str, float]:
-    """Measure how well concepts alone predict the class, before and after a plan.
+    """Measure the bits that concepts alone tell of the class, before and after a plan.
 
     Parameters
     ----------
@@ -190,34 +196,30 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     Returns
     -------
     dict
-        ``told_before`` and ``told``, balanced accuracy, with ``told_error``, the standard error of
-        the first; ``bits_before`` and ``bits``; see
+        ``bits_before`` and ``bits``, of the ``bits_most`` that tell the class for certain, and
+        ``bits_error``, the standard error of their difference; see
         `cobalance.statistics.concepts_alone.concepts_alone`.
     """
-    code_of = positions_of(images.concepts)
-    recode = np.array([*(code_of.get(name, -1) for name in cliques.concepts), -1])
-    is_known = [name in cliques.classes for name in images.classes]
-    classes = [cliques.classes.index(name) for name in images.classes if name in cliques.classes]
-    added = np.zeros((len(planned.images), len(images.classes)), dtype=np.int64)
-    added[:, is_known] = planned.images[:, classes]
-    # In descending order the padding comes last.
-    members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
+    # A row for each set and class of which images are planned.
+    sets, labels = np.nonzero(planned.images)
+    members = planned.sets(cliques).members[sets]
+    made = Incidence(
+        indptr=np.append(0, np.cumsum((members >= 0).sum(axis=1))),
+        indices=members[members >= 0].astype(np.int32),
+        labels=labels.astype(np.int32),
+        concepts=cliques.concepts,
+        classes=cliques.classes,
+    )
 
     if images not in _told_before:
         _told_before[images] = concepts_alone(images)
-    accuracy_before, bits_before = _told_before[images]
-    accuracy, bits = concepts_alone(images, members, added)
-
-    # Of a large dataset a sample is predicted, so that its classes are smaller.
-    sizes = images.class_sizes() * min(1.0, MOST_IMAGES / max(len(images.labels), 1))
-    sizes = sizes[sizes > 0]
-    variance = accuracy_before * (1 - accuracy_before) * (1 / sizes).sum()
+    before = _told_before[images]
+    after = concepts_alone(images, made, planned.images[sets, labels])
     return {
-        "told_before": accuracy_before,
-        "told": accuracy,
-        "told_error": float(np.sqrt(variance) / max(len(sizes), 1)),
-        "bits_before": bits_before,
-        "bits": bits,
+        "bits_before": before.bits,
+        "bits": after.bits,
+        "bits_most": before.most,
+        "bits_error": after.change_error(before),
     }
 
 
@@ -228,11 +230,29 @@ def measure_all(
     chosen: IntArray,
     images: Incidence | None,
 ) -> dict[str, int | float]:
-    """Measure a plan by `measure`, and by `measure_told` where all images are at hand."""
+    """Measure a plan by `measure`, and by `measure_told` where all images are at hand.
+
+    Also ``largest_p``, the p-value of no change of the rates behind ``largest``; see
+    `cobalance.statistics.change.change_p_values`.
+    """
     values = measure(before, after, planned, chosen)
+    values["largest_p"] = _largest_p_value(before, after, chosen)
     if images is None or not has_all(before, images):
         return values
     return values | measure_told(before, planned, images)
+
+
+def _largest_p_value(before: Cliques, after: Cliques, chosen: IntArray) -> float:
+    """p-value of no change of the rates that differ most after, of cliques that lean; 1 of none."""
+    leaning = (find_leaning(before) | find_leaning(after))[chosen]
+    rows = chosen[leaning]
+    if not len(rows):
+        return 1.0
+    row = rows[[_differences(after)[rows].argmax()]]
+    now = after.take(row)
+    _, highest, lowest = rate_differences(now.counts, now.class_sizes)
+    classes = np.stack([highest, lowest], axis=1)
+    return float(change_p_values(before.take(row), now, classes, extends=True)[0])
 
 
 def has_all(cliques: Cliques, images: Incidence | None) -> bool:

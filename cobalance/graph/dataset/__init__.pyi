@@ -25,6 +25,7 @@ from .cliques import (
     read_cliques as read_cliques,
     read_compared_table as read_compared_table,
     read_mining_options as read_mining_options,
+    require_size as require_size,
 )
 from .image_lists import find_images as find_images
 from .incidence_table import SplitIncidence as SplitIncidence

@@ -99,17 +99,11 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
     OptionError
         It was mined to a smaller size than `max_size`.
     """
-    mined = mining_of(state).max_size
-    if max_size is not None and max_size > mined:
-        raise OptionError(
-            f"{state.name!r} was mined up to size {mined}, not {max_size}. ",
-            Action("mine", state.name, max_size=max_size),
-            ".",
-        )
-
+    require_size(state, max_size)
     if state.compared:
         cliques = _read_compared(store, state)[state.compared[0]]
     else:
+        mined = mining_of(state).max_size
         cliques = read_clique_table(store, state.name, state.mined_as, state.own_classes, mined)
     if max_size is None:
         return cliques
@@ -118,6 +112,17 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
     n_small = np.searchsorted(cliques.sizes(), max_size, side="right")
     small = cliques.take(slice(n_small))
     return replace(small, members=small.members[:, :max_size])
+
+
+def require_size(state: DatasetState, max_size: int | None) -> None:
+    """Raise OptionError where a dataset was mined to a smaller size."""
+    mined = mining_of(state).max_size
+    if max_size is not None and max_size > mined:
+        raise OptionError(
+            f"{state.name!r} was mined up to size {mined}, not {max_size}. ",
+            Action("mine", state.name, max_size=max_size),
+            ".",
+        )
 
 
 def write_clique_table(claim: Claim, mined_as: str, cliques: Cliques) -> None:

@@ -15,9 +15,12 @@ from .clique_images import (
     read_clique_images as read_clique_images,
 )
 from .comparison import (
+    COUNT_PLANNERS as COUNT_PLANNERS,
     compare_dataset_splits as compare_dataset_splits,
     compare_imbalances as compare_imbalances,
+    read_asked as read_asked,
     read_copies as read_copies,
+    usual_measure as usual_measure,
 )
 from .concept_counts import CountedDataset as CountedDataset, class_counts as class_counts
 from .console_query import (

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from cobalance.base import Action, OptionError, Text, UnknownNameError, clean_name
+from cobalance.base import (
+    Action,
+    OptionError,
+    PlannedQuery,
+    Text,
+    UnknownNameError,
+    clean_name,
+)
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
@@ -11,18 +18,22 @@ from cobalance.graph.dataset import (
     load_incidence,
     mining_of,
     read_cliques,
+    require_size,
     split_sizes,
 )
 from cobalance.graph.queries import statements
 from cobalance.statistics import (
     MAX_Q_VALUE,
-    STATUSES,
     ComparedSplits,
     Comparison,
+    Measure,
     check_classes,
     check_request,
     compare_cliques,
 )
+
+COUNT_PLANNERS = ("conbias", "published")
+"""Planners that balance counts, as ConBias does: their plans are judged by counts."""
 
 
 def compare_imbalances(
@@ -30,10 +41,11 @@ def compare_imbalances(
     before: str,
     after: str,
     *,
-    min_gap: int = 1,
+    by: Measure | None = None,
+    min_gap: int | None = None,
     min_size: int = 1,
     max_size: int | None = None,
-    statuses: Sequence[str] = STATUSES,
+    statuses: Sequence[str] | None = None,
     limit: int = 1000,
 ) -> Comparison:
     """Compare the mined cliques of two datasets with the same classes.
@@ -44,6 +56,9 @@ def compare_imbalances(
     ----------
     before, after : str
         The datasets.
+    by : "rates" or "counts", optional
+        By default rates; counts where a smallest gap is given, or a job made the second from the
+        first by a plan that balances counts.
     min_gap, min_size, max_size, statuses, limit
         As in `cobalance.statistics.comparison.compare_cliques`. By default, cliques up to the
         largest size that both were mined to.
@@ -60,7 +75,7 @@ def compare_imbalances(
     UnknownNameError
         No such status.
     """
-    check_request(min_gap, limit, statuses)
+    check_request(min_gap, limit, None, by or "rates")
     state_before, state_after = dataset_state(store, before), dataset_state(store, after)
     mined_before, mined_after = mining_of(state_before), mining_of(state_after)
     sizes_before, sizes_after = dict(state_before.mined_classes), dict(state_after.mined_classes)
@@ -70,25 +85,47 @@ def compare_imbalances(
         max_size = min(mined_before.max_size, mined_after.max_size)
     if min_size > max_size:
         raise OptionError(f"min_size is {min_size}, above max_size, which is {max_size}.")
+    for state in (state_before, state_after):
+        require_size(state, max_size)
+
+    if by is None:
+        by = "counts" if min_gap is not None else usual_measure(store, before, after)
 
     notes: list[Text] = []
     notes += _differences(before, mined_before, after, mined_after, max_size)
-    notes += _of_older_version(store, before, after)
+    older_version = _of_older_version(store, before, after)
+    # q-values are over all cliques that were mined, as in the imbalance table.
     return compare_cliques(
-        read_cliques(store, state_before, max_size=max_size),
-        read_cliques(store, state_after, max_size=max_size),
+        read_cliques(store, state_before),
+        read_cliques(store, state_after),
+        by=by,
+        extends=read_copies(store).get(after) == before and not older_version,
         min_gap=min_gap,
         min_size=min_size,
         max_size=max_size,
         statuses=statuses,
         limit=limit,
-        notes=notes,
+        notes=[*notes, *older_version],
     )
+
+
+def usual_measure(store: GraphStore, before: str, after: str) -> Measure:
+    """The usual measure: counts where a plan of counts made the second dataset, else rates."""
+    rows = store.read(statements.PLANNER_BETWEEN, before=before, after=after)
+    return "counts" if any(row["planner"] in COUNT_PLANNERS for row in rows) else "rates"
 
 
 def read_copies(store: GraphStore) -> dict[str, str]:
     """The original of each dataset that has a job's images, the latest written first."""
     return {row["copy"]: row["original"] for row in store.read(statements.COPIES)}
+
+
+def read_asked(store: GraphStore, before: str, after: str) -> list[PlannedQuery]:
+    """Read the images asked of the job that made one dataset of another; empty without one."""
+    return [
+        PlannedQuery(row["class_name"], tuple(row["concepts"]), row["asked"])
+        for row in store.read(statements.ASKED_AND_ACCEPTED, before=before, after=after)
+    ]
 
 
 def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:

@@ -32,6 +32,14 @@ MATCH (original:Dataset {name: $before}) WHERE original.digest <> d.made_from
 RETURN j.id AS job""",
 )
 
+PLANNER_BETWEEN = Statement(
+    "The planner of the plan by which a job made one dataset of another.",
+    """
+MATCH (d:Dataset {name: $after}) MATCH (j:Job {id: d.rebalanced_by, dataset: $before})
+OPTIONAL MATCH (p:Plan {dataset: j.dataset, name: j.plan})
+RETURN coalesce(p.planner, j.plan) AS planner""",
+)
+
 COPIES = Statement(
     "Datasets that jobs rebalanced, with their originals, the latest first.",
     """

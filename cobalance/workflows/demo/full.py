@@ -28,10 +28,10 @@ from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import write_annotations
 from cobalance.graph.evaluations import count_synthetic, read_evaluation
 from cobalance.graph.jobs import Job, read_job
-from cobalance.graph.queries import compare_imbalances
 from cobalance.graph.tasks import read_task
 from cobalance.statistics import Comparison
 from cobalance.workflows.cells import change_text
+from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
@@ -149,7 +149,7 @@ def run_full_demo(
     datasets: dict[int, tuple[str, str]] = {}
     for seed, name, planned, job in zip(seeds, names, plans, jobs, strict=True):
         rebalanced = rebalance_job(store, runner.folders, job, progress=progress).dataset
-        change = compare_imbalances(store, name, rebalanced)
+        change = compare_datasets(store, name, rebalanced, by="rates")
         results.append(SeedResult(name, rebalanced, planned, job, change))
         datasets[seed] = (name, rebalanced)
 
@@ -280,17 +280,16 @@ def made_table(results: Sequence[SeedResult]) -> pd.DataFrame:
     """Accepted and rejected images of each seed's job, and imbalances before and after."""
     rows = []
     for result in results:
-        job, total = result.job, result.change.summary.sum(numeric_only=True)
-        in_both = int(total[["reduced", "grown", "unchanged"]].sum())
-        before = in_both + int(total[["solved", "absent"]].sum())
-        after = in_both + int(total["introduced"])
+        job, totals = result.job, result.change.totals()
         row = {
             "dataset": result.rebalanced,
             "wanted": job.wanted,
             "accepted": job.accepted,
             "rejected": job.rejected,
-            "imbalances": change_text(before, after),
-            "sum of gaps": change_text(total["total_gap_before"], total["total_gap_after"]),
+            "lean to a class": change_text(totals["leaning_before"], totals["leaning_after"]),
+            "largest difference": change_text(
+                totals["largest_before"], totals["largest_after"], ".1%"
+            ),
         }
         rows.append(row)
     return pd.DataFrame(rows)

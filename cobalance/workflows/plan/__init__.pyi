@@ -24,6 +24,7 @@ from .resample import (
 )
 from .summaries import (
     COUNTS_ALONE as COUNTS_ALONE,
+    bits_text as bits_text,
     count_contradicted as count_contradicted,
     describe_balance as describe_balance,
     describe_proof as describe_proof,

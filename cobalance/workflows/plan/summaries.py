@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 COUNTS_ALONE = (
     "Only counts are at hand, not images, so that the plan is of cliques, not whole images."
 )
-# Bits vary by so much from the folds of images that they are learnt on.
-_NOISE = {"bits": 0.01}
+# Bits vary by so much from the folds of images that they are learned on.
+_FOLDS_ERROR = 0.01
 
 
 def describe_proof(plan: Plan | PlannedImages) -> str:
@@ -43,10 +43,11 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
     summary = planned.summary.reset_index().query("cliques > 0")
     table = summary[["size", "cliques"]].reset_index(drop=True)
     if planned.plan.planner == WHOLE_IMAGES:
-        before = _lean_by_size(planned.cliques).loc[table["size"]]
-        after = _lean_by_size(planned.after).loc[table["size"]]
-        table["lean to a class"] = change_texts(before["count"], after["count"])
-        table["sum of their rate differences"] = change_texts(before["sum"], after["sum"], ".2f")
+        leaning = _lean_by_size(planned.cliques, planned.after).loc[table["size"]]
+        table["lean to a class"] = change_texts(leaning["leaned"], leaning["leans"])
+        table["rate differences of those that leaned"] = change_texts(
+            leaning["before"], leaning["after"], ".2f"
+        )
         return table
 
     for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap")):
@@ -56,12 +57,14 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
     return table
 
 
-def _lean_by_size(cliques: Cliques) -> pd.DataFrame:
-    """Leaning cliques, and the sum of their rate differences, of each size."""
-    leaning = find_leaning(cliques)
-    differences = rate_differences(cliques.counts, cliques.class_sizes)[0]
-    frame = pd.DataFrame({"count": leaning, "sum": np.where(leaning, differences, 0.0)})
-    return frame.groupby(cliques.sizes()).sum()
+def _lean_by_size(before: Cliques, after: Cliques) -> pd.DataFrame:
+    """Leaning cliques of each size, and rate differences of the ones that lean before."""
+    leaned = find_leaning(before)
+    frame = pd.DataFrame({"leaned": leaned, "leans": find_leaning(after)})
+    for when, cliques in (("before", before), ("after", after)):
+        differences = rate_differences(cliques.counts, cliques.class_sizes)[0]
+        frame[when] = np.where(leaned, differences, 0.0)
+    return frame.groupby(before.sizes()).sum()
 
 
 def describe_worth(measures: Mapping[str, int | float]) -> str:
@@ -76,8 +79,8 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
     --------
     >>> describe_worth({"leaning_before": 69, "leaning": 3, "difference_before": 5.25,
     ...                 "difference": 0.5, "largest_before": 0.354, "largest": 0.2, "widened": 0})
-    'Cliques that lean to a class: 69 → 3, their rates differ by 5.25 → 0.50 in all and by 35.4% → \
-20.0% at most; none is widened.'
+    'Cliques that lean to a class: 69 → 3. The rates of those 69 differ by 5.25 → 0.50 in all; the \
+largest difference is 35.4% → 20.0%; none is widened.'
     """
     widened = int(measures["widened"])
     widens = "none is"
@@ -85,51 +88,55 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
         widens = f"{widened:,} {agree(widened, 'is', 'are')}"
 
     text = (
-        f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}, their rates differ "
-        f"by {_change(measures, 'difference', '.2f')} in all and by "
-        f"{_change(measures, 'largest', '.1%')} at most; {widens} widened."
+        f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}. The rates of those "
+        f"{measures['leaning_before']:,} differ by {_change(measures, 'difference', '.2f')} in "
+        f"all; the largest difference is {_change(measures, 'largest', '.1%')}; {widens} widened."
     )
-
-    # Without images nothing learns to tell classes by concepts.
-    if "told" in measures:
-        text += (
-            f" Concepts alone predict the class of {_change(measures, 'told', '.1%')} of held-out "
-            f"images, all classes weighing the same ({_change(measures, 'bits', '.2f')} bits)."
-        )
+    # Without images nothing is learned of concepts alone.
+    if "bits" in measures:
+        text += f" Concepts alone tell {bits_text(measures)} of the class; 0 is no shortcut."
     return text
+
+
+def bits_text(measures: Mapping[str, int | float]) -> str:
+    """Bits that concepts alone tell, before and after a plan, and the most that can be told.
+
+    Examples
+    --------
+    >>> bits_text({"bits_before": 0.634, "bits": 0.21, "bits_most": 1.0})
+    '0.63 → 0.21 of 1 bit'
+    >>> bits_text({"bits_before": 0.634, "bits": 0.21, "bits_most": 2.585})
+    '0.63 → 0.21 of 2.58 bits'
+    """
+    most = measures["bits_most"]
+    unit = "bit" if most == 1 else "bits"
+    return f"{_change(measures, 'bits', '.2f')} of {most:.3g} {unit}"
 
 
 def _change(measures: Mapping[str, int | float], name: str, form: str) -> str:
     return change_text(measures[f"{name}_before"], measures[name], form)
 
 
-WORSE = {
-    "leaning": "more cliques lean to a class",
-    "difference": "rates differ more in all",
-    "largest": "the largest rate difference grows",
-    "told": "concepts alone predict the class of more images",
-    "bits": "concepts alone tell more bits of the class",
-}
-"""Measures of a plan, in the words for one that gets worse."""
-
-
 def describe_worse(measures: Mapping[str, int | float]) -> str:
-    """Name the measures that a plan makes worse, beyond chance; empty for none.
+    """Name what a plan makes worse beyond chance: the largest difference, or bits; else empty.
 
     Examples
     --------
-    >>> describe_worse({"leaning_before": 3, "leaning": 4, "difference_before": 2, "difference": 1})
-    'The plan makes something worse: more cliques lean to a class (3 → 4).'
-    >>> describe_worse({"told_before": 0.932, "told": 0.945, "told_error": 0.009})
+    >>> describe_worse({"largest_before": 0.2, "largest": 0.3, "largest_p": 1e-6})
+    'The plan makes something worse: the largest rate difference grows (20.0% → 30.0%).'
+    >>> describe_worse({"bits_before": 0.532, "bits": 0.545, "bits_error": 0.009, "bits_most": 1.0})
     ''
     """
     worse = []
-    for name, words in WORSE.items():
-        # Two standard errors, or rounding errors of a measure without any.
-        noise = _NOISE.get(name, 2 * measures.get(f"{name}_error", 0.0) + 1e-9)
-        if name in measures and measures[name] > measures[f"{name}_before"] + noise:
-            worse.append(f"{words} ({_change(measures, name, ',.4g')})")
-    return text_if(worse, f"The plan makes something worse: {'; '.join(worse)}.")
+    grows = measures.get("largest", 0) > measures.get("largest_before", 0)
+    if grows and measures["largest_p"] <= MAX_Q_VALUE:
+        worse.append(f"the largest rate difference grows ({_change(measures, 'largest', '.1%')})")
+
+    # Two standard errors, as a test of 5% has it.
+    noise = max(_FOLDS_ERROR, 2 * measures.get("bits_error", 0.0))
+    if measures.get("bits", 0) > measures.get("bits_before", 0) + noise:
+        worse.append(f"concepts alone tell more of the class ({bits_text(measures)})")
+    return text_if(worse, f"The plan makes something worse: {' and '.join(worse)}.")
 
 
 def describe_more(planned: "Planned") -> str:

@@ -39,18 +39,17 @@ from cobalance.graph.queries import (
     Overview,
     Ranking,
     bind_named,
-    compare_imbalances,
     read_imbalances,
     read_overview,
     read_summary,
 )
-from cobalance.statistics import MAX_Q_VALUE, STATUSES, Comparison
+from cobalance.statistics import MAX_Q_VALUE, Comparison
+from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.panel import read_corrections
 from cobalance.workflows.plan import describe_balance, describe_worth
 
 MOST = 20
 """Imbalances of a table."""
-CHANGED = tuple(name for name in STATUSES if name != "unchanged")
 MAX_CONCEPTS, MAX_EDGES = 40, 80
 """Of the picture of the concept graph."""
 OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
@@ -176,9 +175,7 @@ def read_contents(
     evaluation, scores = _read_evaluation(log, options.evaluation)
     comparison = None
     if options.compare is not None:
-        comparison = compare_imbalances(
-            store, dataset, options.compare, statuses=CHANGED, limit=MOST
-        )
+        comparison = compare_datasets(store, dataset, options.compare, limit=MOST)
 
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))

@@ -7,17 +7,26 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import inflect, render, text_if
-from cobalance.statistics import COUNT, COUNT_AFTER, COUNT_BEFORE, EVIDENCE, RATE, Comparison
+from cobalance.statistics import (
+    COUNT,
+    COUNT_AFTER,
+    COUNT_BEFORE,
+    EVIDENCE,
+    RATE,
+    Comparison,
+    statuses_of,
+)
 from cobalance.workflows.cells import (
     cell_text,
     change_text,
     change_texts,
+    class_pairs,
     is_missing,
     number_text,
     q_text,
     rate_texts,
 )
-from cobalance.workflows.compare import cluster_texts
+from cobalance.workflows.compare import cluster_texts, describe_comparison, rates_of
 from cobalance.workflows.concept_graph import (
     ALL_OTHERS,
     CLASS_COLORS,
@@ -46,13 +55,6 @@ MAX_CLASSES = 6
 """Classes that have columns; of more, only those with the highest and the lowest rate."""
 GRAPH_PX = 740.0, 560.0
 """Width and height of the concept graph between its classes."""
-_STATUSES = {
-    "introduced": "opened",
-    "reduced": "smaller",
-    "grown": "larger",
-    "unchanged": "unchanged",
-    "absent": "absent",
-}
 
 
 def own(contents: Contents) -> str:
@@ -236,46 +238,58 @@ def comparison(contents: Contents) -> str:
     compared, other = contents.comparison, contents.options.compare
     if compared is None or other is None:
         return ""
-    totals = compared.summary.sum(numeric_only=True).astype(int)
-    closed = inflect(int(totals.get("solved", 0)), "imbalances")
-    others = [f"{int(totals.get(name, 0)):,} {label}" for name, label in _STATUSES.items()]
-    sums = change_text(totals.get("total_gap_before", 0), totals.get("total_gap_after", 0))
     notes = [paragraph(render(note)) for note in compared.notes]
-
     largest = ""
     if len(compared.cliques):
-        largest = table("Combinations whose gaps change most", _change_columns(compared))
+        largest = table("Combinations that change most", _change_columns(compared))
     return section(
         f"Before and after: {other}",
-        paragraph(f"{closed} closed, {', '.join(others)}. Sum of gaps: {sums}."),
+        paragraph(describe_comparison(compared)),
         *notes,
-        table("By number of concepts", _size_columns(compared.summary)),
+        table("By number of concepts", _size_columns(compared)),
         largest,
     )
 
 
-def _size_columns(summary: pd.DataFrame) -> list[Column]:
+def _size_columns(compared: Comparison) -> list[Column]:
     """Columns of combinations by their number of concepts: how many have changed, and how."""
+    summary = compared.summary
     columns = [Column("concepts", summary["size"].astype(str).tolist())]
-    for name, label in {"solved": "closed", **_STATUSES, "unchanged": "the same"}.items():
-        columns.append(Column(label, summary[name].tolist(), True))
-    gaps = change_texts(summary["total_gap_before"], summary["total_gap_after"])
-    return [*columns, Column("sum of gaps", gaps, True)]
+    if compared.by == "rates":
+        leaning = change_texts(summary["leaning_before"], summary["leaning_after"])
+        sums = change_texts(summary["difference_before"], summary["difference_after"], ".2f")
+        columns.append(Column("lean to a class", leaning, True))
+        columns.append(Column("rate differences of those that leaned", sums, True))
+    else:
+        gaps = change_texts(summary["total_gap_before"], summary["total_gap_after"])
+        columns.append(Column("sum of gaps", gaps, True))
+
+    statuses = [Column(name, summary[name].tolist(), True) for name in statuses_of(compared.by)]
+    return [*columns, *statuses]
 
 
 def _change_columns(compared: Comparison) -> list[Column]:
-    """Columns of single combinations: counts, where classes are few, and gaps, before and after."""
+    """Columns of single combinations before and after, by rates or by counts."""
     rows = compared.cliques
     columns = [Column("concepts", rows["concepts"].tolist())]
     for name, texts in cluster_texts(rows).items():
         columns.append(Column(name, texts, True))
 
-    if len(compared.sizes_before) <= MAX_CLASSES:
-        for name in compared.sizes_before:
-            counts = change_texts(rows[COUNT_BEFORE + name], rows[COUNT_AFTER + name])
-            columns.append(Column(name, counts, True))
+    if compared.by == "rates":
+        for name, (before, after) in rates_of(compared).items():
+            columns.append(Column(f"% of {name}", change_texts(before, after, ".1%"), True))
+        differences = rows["difference_before"], rows["difference_after"]
+        columns.append(Column("rate difference", change_texts(*differences, ".1%"), True))
+        columns.append(Column("leans to", class_pairs(rows, "highest", "lowest")))
+        columns.append(Column("q-value of change", list(map(q_text, rows["q_value"])), True))
+    else:
+        if len(compared.sizes_before) <= MAX_CLASSES:
+            for name in compared.sizes_before:
+                counts = change_texts(rows[COUNT_BEFORE + name], rows[COUNT_AFTER + name])
+                columns.append(Column(name, counts, True))
+        gaps = change_texts(rows["gap_before"], rows["gap_after"])
+        columns.append(Column("gap", gaps, True))
 
-    columns.append(Column("gap", change_texts(rows["gap_before"], rows["gap_after"]), True))
     columns.append(Column("imbalance", rows["status"].tolist()))
     return columns
 

@@ -279,26 +279,32 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     assert "has not been mined" in run("compare", "datasets", mined, other, exit_code=1).stderr
     run("mine", other)
     # cow: 2, 1 then 2, 2; road: 1, 3 then 2, 3; cow + road: 1, 1 both times.
-    done = run("compare", "datasets", mined, other, "--format", "json")
+    compare = ("compare", "datasets", mined, other)
+    counts = (*compare, "--by", "counts")
+    done = run(*counts, "--format", "json")
     assert [(row["concepts"], row["status"], row["delta"]) for row in json.loads(done.stdout)] == [
         (["road"], "reduced", -1),
         (["cow"], "solved", -1),
     ]
     said = (
-        "Imbalances: 1 solved, 0 introduced, 1 reduced, 0 grown, 0 unchanged, 0 absent. "
+        "Imbalances by counts: 1 solved, 0 introduced, 1 reduced, 0 grown, 0 unchanged, 0 absent. "
         "Sum of gaps: 3 \N{RIGHTWARDS ARROW} 1."
     )
     assert said in done.stderr
-    shown = run("compare", "datasets", mined, other, width=150).stdout
+    shown = run(*counts, width=150).stdout
     assert said in shown
     assert "2 \N{RIGHTWARDS ARROW} 1" in shown
-    csv = run("compare", "datasets", mined, other, "-f", "csv", "--limit", "1")
+    csv = run(*counts, "-f", "csv", "--limit", "1")
     assert len(csv.stdout.splitlines()) == 2
     assert "Smaller changes not listed: 1 (see --limit)" in csv.stderr
-    run("compare", "datasets", mined, other, "-f", "parquet", "-o", tmp_path / "t.parquet")
+    run(*counts, "-f", "parquet", "-o", tmp_path / "t.parquet")
     assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
-    usage = run("compare", "datasets", mined, other, "--by", "lift", exit_code=2)
-    assert "No such option: --by" in usage.stderr
+
+    # Of seven images nothing can be told.
+    by_rates = run(*compare)
+    assert "0 of 3 combinations lean to a class; 0 did." in by_rates.stdout
+    usage = run(*compare, "--by", "lift", exit_code=2)
+    assert "'lift' is not one of 'rates', 'counts'" in usage.stderr
     assert "There is no dataset" in run("compare", "datasets", mined, "nothing", exit_code=1).stderr
 
 
@@ -551,7 +557,7 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
         assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
         run("plan", name, "--planner", "conbias", "--name", " mine ", "--min-size", 1)
         assert "mine" in run("cypher", "plans", "-d", name).stdout
-        assert "0 solved" in run("compare", "datasets", name, typed).stdout
+        assert "0 lost its lean" in run("compare", "datasets", name, typed).stdout
         done = run("plan", name, "--planner", "conbias", "--name", " ", exit_code=2)
         assert "'' cannot name a plan" in done.stderr
         run("datasets", "rename", typed, f"{typed} 2 ")

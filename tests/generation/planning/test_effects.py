@@ -22,6 +22,7 @@ from cobalance.generation.planning.plan import (
 )
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate, simulate_images
+from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.statistics.selection import find_rows
 
 IMAGES = {
@@ -164,7 +165,10 @@ def test_leaning_cliques_and_their_rates_by_hand(leaning):
     # dogs, alone, 50 % and 37.5 %, which leans in 100 and 400 images (p = 0.02).
     assert (found["leaning_before"], found["leaning"]) == (2, 2)
     assert (found["difference_before"], found["largest_before"]) == (1.1, 0.6)
-    assert (found["difference"], found["largest"]) == (0.375, 0.25)
+    # The sum is of those that lean before, which the curve's last point is, too.
+    assert (found["difference"], found["largest"]) == (0.25, 0.25)
+    curve = plan_curve(leaning, planned, everything(leaning))
+    assert curve["difference"].round(6).tolist()[-1] == found["difference"]
     assert found["widened"] == 1
     assert widened_rows(leaning, after).tolist() == [1]
 
@@ -186,8 +190,33 @@ def test_what_concepts_alone_tell(incidence_of_counts):
     cliques = mine_cliques(real, max_size=1)
     planned = PlannedImages(np.array([[0, 150]]))  # 40 of 50, and 160 of 200
     found = measure_told(cliques, planned, real)
-    assert found["told_before"] == pytest.approx(0.8)
     assert 0.2 < found["bits_before"] < 0.29  # 1 + 0.8 log2 0.8 + 0.2 log2 0.2 = 0.278
+    assert found["bits_most"] == 1
     assert abs(found["bits"]) < 0.02
+    # From +0.68 bits in 40 and -1.32 in 10 images of each class to none.
+    assert found["bits_error"] == pytest.approx(np.sqrt(2 * 0.16 * 2**2 / 50) / 2, abs=0.015)
+
     nothing = measure_told(cliques, PlannedImages(np.array([[0, 0]])), real)
-    assert (nothing["told"], nothing["bits"]) == (nothing["told_before"], nothing["bits_before"])
+    assert nothing["bits"] == nothing["bits_before"] == found["bits_before"]
+    assert nothing["bits_error"] == 0
+
+
+def test_bits_of_further_images_do_not_depend_on_how_they_are_grouped(incidence_of_counts):
+    """Planned images of a set count as so many images that show it, whatever names' codes are."""
+    real = incidence_of_counts(
+        {("x", ("cow",)): 30, ("x", ("dog",)): 20, ("y", ("cow", "dog")): 15, ("y", ()): 35}
+    )
+    made = {("y", ("cow",)): 60, ("x", ("cow", "dog")): 7, ("y", ("dog",)): 9}
+    further = incidence_of_counts({("w", ("ant",)): 3, **made})
+    one_each = incidence_of_counts(dict.fromkeys(made, 1))
+    times = np.array(list(made.values()))
+
+    alone = concepts_alone(real)
+    told = concepts_alone(real, further)
+    assert told.bits == pytest.approx(concepts_alone(real, one_each, times).bits)
+    assert abs(told.bits - alone.bits) > 0.01
+
+    # The error of the mean difference over classes, by hand.
+    change = told.by_image - alone.by_image
+    variances = [change[real.labels == code].var() / 50 for code in (0, 1)]
+    assert told.change_error(alone) == pytest.approx(np.sqrt(sum(variances)) / 2)

@@ -20,6 +20,7 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
+from cobalance.statistics.comparison import STATUSES
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import page
@@ -112,25 +113,25 @@ def test_imbalances_are_those_of_the_records(read):
             assert number == pytest.approx(end, abs=0.006 if end < 100 else 0.6)
 
 
-def test_before_and_after_counts_what_closed_and_opened(read):
+def test_before_and_after_counts_what_leans(read, contents):
+    compared = contents.comparison
+    rows = read.table("By number of concepts")
+    for status in STATUSES:
+        assert sum(int(row[status]) for row in rows) == (compared.cliques["status"] == status).sum()
+    for row, of_size in zip(rows, compared.summary.to_dict("records"), strict=True):
+        before, after = of_size["leaning_before"], of_size["leaning_after"]
+        assert row["lean to a class"] == f"{before} → {after}"
+
     after = counts_of(images(90))
-    gaps = [
-        {
-            clique: max(c[n] for n in CLASSES) - min(c[n] for n in CLASSES)
-            for clique, c in of.items()
-        }
-        for of in (COUNTS, after)
-    ]
-    for label, closed in (("closed", True), ("opened", False)):
-        wanted = sum((gaps[0][c] > 0) is closed and (gaps[1][c] > 0) is not closed for c in COUNTS)
-        rows = read.table("By number of concepts")
-        assert sum(int(row[label]) for row in rows) == wanted
-    change = read.table("Combinations whose gaps change most")[0]
-    clique = BY_TEXT[change["concepts"]]
-    assert change["gap"] == f"{gaps[0][clique]} → {gaps[1][clique]}"
-    assert (
-        change[shown(CLASSES[0])] == f"{COUNTS[clique][CLASSES[0]]} → {after[clique][CLASSES[0]]}"
-    )
+    sizes = [Counter(record.class_name for record in images(more)) for more in (0, 90)]
+    for change in read.table("Combinations that change most"):
+        clique = BY_TEXT[change["concepts"]]
+        rates = [
+            [Fraction(counts[clique][name], of[name]) for name in CLASSES]
+            for counts, of in zip((COUNTS, after), sizes, strict=True)
+        ]
+        differences = [f"{float(max(rate) - min(rate)):.1%}" for rate in rates]
+        assert change["rate difference"] == " → ".join(differences)
 
 
 def test_plan_closes_the_gaps_it_says(read, contents, store):
@@ -342,7 +343,9 @@ def test_clusters_have_columns(store, dataset):
         for each in "uvw"
     }
     rows = {row["concepts"]: row["clusters"] for row in found.table("The first ")}
-    changed = {row["concepts"]: row["clusters"] for row in found.table("Combinations whose gaps")}
+    changed = {
+        row["concepts"]: row["clusters"] for row in found.table("Combinations that change most")
+    }
     for each, (before, after) in in_videos.items():
         assert rows[each] == str(before)
         assert changed[each] == f"{before} → {after}"

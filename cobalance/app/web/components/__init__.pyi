@@ -10,6 +10,10 @@ from . import (
     panel as panel,
     saved_views as saved_views,
 )
+from .change_table import (
+    change_columns as change_columns,
+    classes_by_column as classes_by_column,
+)
 from .graph_choices import (
     CLASS as CLASS,
     CONCEPT as CONCEPT,

@@ -1,23 +1,29 @@
 """Totals of a comparison, and a chart of the cliques that changed most."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.widgets import (
     before_and_after,
     clique_labels,
     count_column,
     draw_columns,
+    escape,
     name_color,
     names_axis,
     text_column,
 )
-from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, Comparison, statuses_of
 from cobalance.workflows.cells import change_text, change_texts
+from cobalance.workflows.compare import describe_outcome
 from cobalance.workflows.concept_graph import class_colors
+from cobalance.workflows.plan import bits_text
 
 IN_PICTURE = 14  # cliques
 # More classes than this have no columns and marks of their own.
@@ -27,46 +33,54 @@ _FRAME_PX = 110
 
 
 def draw_chart(comparison: Comparison) -> None:
-    """Draw images per class before and after, for the cliques that changed most."""
-    classes = list(comparison.sizes_before)
-    marks = marks_of(comparison.cliques.head(IN_PICTURE), classes)
+    """Draw the cliques that changed most before and after: rate differences, or counts."""
+    marks = marks_of(comparison, IN_PICTURE)
     if marks.empty:
         return
 
+    by_rates = comparison.by == "rates"
     names = marks["what"].unique().tolist()
     cliques = marks["clique"].unique().tolist()
     axis = names_axis(230, grid=True)
+    form = ".1%" if by_rates else ",.0f"
+    colors = class_colors(list(comparison.sizes_before))
     base = alt.Chart(marks).encode(
         y=alt.Y("clique:N", sort=cliques, title=None, axis=axis),
         yOffset=alt.YOffset("what:N", sort=names),
-        color=name_color("what", names, class_colors(classes), legend=len(names) > 1),
+        color=name_color("what", names, colors, legend=len(names) > 1),
         tooltip=[
             alt.Tooltip("clique:N", title="clique"),
-            alt.Tooltip("what:N", title="class"),
-            alt.Tooltip("before:Q", format=",.0f"),
-            alt.Tooltip("after:Q", format=",.0f"),
+            alt.Tooltip("what:N", title="of"),
+            alt.Tooltip("before:Q", format=form),
+            alt.Tooltip("after:Q", format=form),
         ],
     )
-    title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
-    chart = before_and_after(base, title, alt.Axis(format=",.0f", tickCount=5))
+    title = names[0] if len(names) == 1 else "images"
+    numbers = alt.Axis(format=".0%" if by_rates else ",.0f", tickCount=5)
+    chart = before_and_after(base, title, numbers)
 
-    # A clique has a line for each class.
+    # A clique has a line for each of the names.
     height = _FRAME_PX + len(cliques) * (14 + 10 * len(names))
     st.altair_chart(chart.properties(height=height), width="stretch", key="_compare_picture")
     st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
 
 
-def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
-    """Data of the chart: a row for each clique and class, or with many classes for each gap.
+def marks_of(comparison: Comparison, most: int) -> pd.DataFrame:
+    """Data of the chart: a row for each of the first cliques, and by counts for each class.
 
     Returns
     -------
     pandas.DataFrame
         ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
-        or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
+        "rate difference", or with many classes "gap, in images"), ``before`` and ``after``
+        (float64, NaN where the clique is absent).
     """
-    columns = {"gap": ("gap_before", "gap_after")}
-    if len(classes) <= MOST_CLASSES:
+    cliques, classes = comparison.cliques.head(most), list(comparison.sizes_before)
+    if comparison.by == "rates":
+        columns = {"rate difference": ("difference_before", "difference_after")}
+    elif len(classes) > MOST_CLASSES:
+        columns = {"gap, in images": ("gap_before", "gap_after")}
+    else:
         columns = {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
 
     labels = clique_labels(cliques["concepts"])
@@ -85,81 +99,82 @@ def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
 
 
 _MEANINGS = {
-    "solved": "imbalanced before, and not any more",
-    "introduced": "imbalanced now, and not before",
-    "reduced": "imbalanced in both, with a smaller gap now",
-    "grown": "imbalanced in both, with a larger gap now",
-    "unchanged": "imbalanced in both, with the same gap",
+    "lost its lean": "leaned to a class before, and does not any more",
+    "weaker": "leans in both, by less now, beyond chance",
+    "within noise": "leans in both, and chance explains the change",
+    "stronger": "leans in both, by more now, beyond chance",
+    "new": "leans to a class now, and did not before",
+    "solved": "a gap before, and none any more",
+    "introduced": "a gap now, and none before",
+    "reduced": "a gap in both, smaller now",
+    "grown": "a gap in both, larger now",
+    "unchanged": "the same gap in both",
     "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
     "was not mined",
 }
-
-
-def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
-    """Totals of a comparison by clique size and in all.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``size`` (text; "all" in the last row), ``imbalanced_before``, ``imbalanced_after``,
-        ``total_gap_before``, ``total_gap_after``, and a column for each status.
-    """
-    # A clique has one status: those introduced had no imbalance before, and those solved or absent
-    # have none after.
-    statuses = summary[list(STATUSES)]
-    before = statuses.drop(columns="introduced").sum(axis=1)
-    after = statuses.drop(columns=["solved", "absent"]).sum(axis=1)
-    frame = pd.DataFrame(
-        {
-            "size": summary["size"].astype(str),
-            "imbalanced_before": before,
-            "imbalanced_after": after,
-            "total_gap_before": summary["total_gap_before"],
-            "total_gap_after": summary["total_gap_after"],
-        }
-    ).join(statuses)
-
-    total = pd.DataFrame([{**frame.sum(numeric_only=True).to_dict(), "size": "all"}])
-    return pd.concat([frame, total], ignore_index=True)[frame.columns]
+_LEANING = "Combinations whose rates differ between the classes beyond chance, q of at most 0.05."
 
 
 def draw_totals(comparison: Comparison) -> None:
-    """Draw the totals of all sizes as metrics, and the number of cliques of each status."""
-    totals = totals_of(comparison.summary).iloc[-1]
+    """Draw the sentence of a comparison by rates, its measures, and how many have each status."""
+    totals = comparison.totals()
+    if comparison.by == "rates":
+        st.markdown(f"#### {escape(describe_outcome(comparison))}")
     with st.container(horizontal=True, key="_compare_totals"):
-        for label, name in (("Imbalanced cliques", "imbalanced"), ("Sum of gaps", "total_gap")):
-            before, after = int(totals[f"{name}_before"]), int(totals[f"{name}_after"])
-            # Streamlit draws an arrow upwards for a change of 0.
-            delta = None if after == before else f"{after - before:+,}"
-            st.metric(
-                label,
-                change_text(before, after),
-                delta,
-                delta_color="inverse",
-                width="content",
-            )
+        if comparison.by == "rates":
+            _draw_rates(comparison, totals)
+        else:
+            _draw_change("Sum of gaps", totals["total_gap_before"], totals["total_gap_after"])
 
         st.space("small")
-        for name in STATUSES:
-            st.metric(
-                name.capitalize(), f"{int(totals[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
-            )
+        for name in statuses_of(comparison.by):
+            purpose = f"{_MEANINGS[name].capitalize()}."
+            st.metric(name.capitalize(), f"{int(totals[name]):,}", help=purpose)
+
+
+def _draw_rates(comparison: Comparison, totals: Mapping[str, float]) -> None:
+    leaning = totals["leaning_before"], totals["leaning_after"]
+    _draw_change("Lean to a class", *leaning, purpose=_LEANING)
+    largest = totals["largest_before"], totals["largest_after"]
+    _draw_change("Largest difference", *largest, ".1%", "Of those that lean before or after.")
+    sums = totals["difference_before"], totals["difference_after"]
+    _draw_change("Rate differences", *sums, ".2f", "The sum of those of what leaned before.")
+    if comparison.bits:
+        st.metric(
+            "Concepts alone tell",
+            bits_text(comparison.bits),
+            help="Of the class of images that the model has not seen; 0 is no shortcut.",
+        )
+
+
+def _draw_change(
+    label: str, before: float, after: float, form: str = ",.0f", purpose: str | None = None
+) -> None:
+    """Draw a measure before and after; less is better."""
+    # Streamlit draws an arrow upwards for a change of 0.
+    delta = None if after == before else format(after - before, f"+{form}")
+    text = change_text(before, after, form)
+    st.metric(label, text, delta, delta_color="inverse", width="content", help=purpose)
 
 
 def draw_sizes(comparison: Comparison) -> None:
     """Draw the totals of each size as a table."""
-    totals = totals_of(comparison.summary)
-    imbalanced = change_texts(totals["imbalanced_before"], totals["imbalanced_after"])
-    gaps = change_texts(totals["total_gap_before"], totals["total_gap_after"])
+    summary = comparison.summary
+    columns: dict[str, tuple[Any, ColumnConfig]] = {
+        "size": (summary["size"].astype(str).tolist(), text_column("Size", width=45))
+    }
+    right_aligned = partial(text_column, alignment="right", width=120)
+    if comparison.by == "rates":
+        leaning = change_texts(summary["leaning_before"], summary["leaning_after"])
+        sums = change_texts(summary["difference_before"], summary["difference_after"], ".2f")
+        columns["leaning"] = (leaning, right_aligned("Lean"))
+        columns["differences"] = (sums, right_aligned("Rate differences"))
+        gone, new = "lost its lean", "new"
+    else:
+        gaps = change_texts(summary["total_gap_before"], summary["total_gap_after"])
+        columns["total_gap"] = (gaps, right_aligned("Sum of gaps"))
+        gone, new = "solved", "introduced"
 
-    draw_columns(
-        {
-            "size": (totals["size"], text_column("Size", width=45)),
-            "imbalanced": (imbalanced, text_column("Imbalanced", alignment="right", width=110)),
-            "total_gap": (gaps, text_column("Sum of gaps", alignment="right", width=130)),
-            "solved": (totals["solved"], count_column("Solved", 60)),
-            "introduced": (totals["introduced"], count_column("Introduced", 80)),
-        },
-        None,
-        alt="Imbalances of each size, before and after",
-    )
+    for name in (gone, new):
+        columns[name] = (summary[name], count_column(name.capitalize(), 90))
+    draw_columns(columns, None, alt="Imbalances of each size, before and after")

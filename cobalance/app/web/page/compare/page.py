@@ -6,12 +6,15 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
-from cobalance.app.web.components import details, draw_story, mine_button
-from cobalance.app.web.page.compare.differences import draw_differences
+from cobalance.app.web.components import (
+    change_columns,
+    classes_by_column,
+    details,
+    draw_story,
+    mine_button,
+)
 from cobalance.app.web.page.compare.overview import (
-    MOST_CLASSES,
     draw_chart,
     draw_sizes,
     draw_totals,
@@ -29,26 +32,24 @@ from cobalance.app.web.widgets import (
     Page,
     bold,
     caption_with_csv,
-    count_column,
     draw_columns,
     empty_state,
     escape,
     in_app,
     shorten,
-    text_column,
     unless_empty,
 )
 from cobalance.base import render
 from cobalance.graph.dataset import dataset_state
-from cobalance.graph.queries import compare_imbalances, read_copies
-from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.workflows.cells import change_texts
-from cobalance.workflows.compare import cluster_texts
+from cobalance.graph.queries import read_copies, usual_measure
+from cobalance.statistics import Comparison, statuses_of
+from cobalance.workflows.compare import compare_datasets
 
 ROWS = 1000
 HEIGHT_PX = 520
 
 _STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
+_COUNTS = "compare_counts"
 
 
 def page() -> None:
@@ -107,16 +108,17 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
     totals, story = st.container(), st.container()
     left, right = st.columns([7, 5])
     # Drawn before the totals, which are of the chosen statuses, too.
+    known = statuses_of(filters["by"])
     with left:
         statuses = st.pills(
             "List those that are",
-            STATUSES,
+            known,
             selection_mode="multi",
-            **in_url(_STATUS),
+            **in_url(_STATUS, known),
             label_visibility="collapsed",
         )
-    filters["statuses"] = tuple(statuses) or STATUSES
-    compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
+    filters["statuses"] = tuple(statuses) or known
+    compare = partial(compare_datasets, before.store, before.name, after.name, **filters)
     comparison = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
 
     with totals:
@@ -131,7 +133,6 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
     with right:
         draw_sizes(comparison)
         draw_chart(comparison)
-    draw_differences(before, after, filters)
 
 
 def first_dataset(names: Sequence[str]) -> str:
@@ -237,8 +238,28 @@ def _swap(before: str, after: str) -> None:
 
 
 def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, Any]:
-    """Draw the filters; return the smallest gap, and the smallest and the largest size."""
+    """Draw the filters; return the measure of an imbalance and the sizes to compare."""
     largest = min(before.mining.max_size, after.mining.max_size)
+    size = st.segmented_control(
+        "Size",
+        list(range(1, largest + 1)),
+        **number_in_url(_SIZE),
+        help="Concepts in a clique; all sizes where none is chosen.",
+    )
+    filters = {"min_size": size or 1, "max_size": size or largest}
+
+    # Where a plan of counts made the second, counts are what it promised.
+    usual = before.keep(
+        lambda: usual_measure(before.store, before.name, after.name), "measure", after.state
+    )
+    by_counts = st.toggle(
+        "As ConBias counts",
+        usual == "counts",
+        **in_url(_COUNTS),
+        help="Gaps in images, whatever the sizes of the classes, in place of rates.",
+    )
+    if not by_counts:
+        return {"by": "rates", **filters}
     min_gap = st.number_input(
         "Smallest gap",
         1,
@@ -247,15 +268,7 @@ def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, 
         width=120,
         help="In images. A clique with a smaller gap counts as balanced.",
     )
-
-    size = st.segmented_control(
-        "Size",
-        list(range(1, largest + 1)),
-        **number_in_url(_SIZE),
-        help="Concepts in a clique; all sizes where none is chosen.",
-    )
-
-    return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
+    return {"by": "counts", "min_gap": min_gap, **filters}
 
 
 def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
@@ -265,12 +278,9 @@ def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
         _draw_empty(comparison)
         return
 
-    classes: dict[str, str] = {}
-    if len(comparison.sizes_before) <= MOST_CLASSES:
-        # Numbered, as a class may be called like another column.
-        classes = {f"class {code}": name for code, name in enumerate(comparison.sizes_before)}
+    classes = classes_by_column(comparison)
     draw_columns(
-        _columns(cliques, classes),
+        change_columns(comparison, classes),
         HEIGHT_PX,
         placeholder="-",
         alt="Cliques that are imbalanced in either dataset",
@@ -290,30 +300,9 @@ def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
 
 def _draw_empty(comparison: Comparison) -> None:
     """Say why no clique is listed: none is imbalanced, or none has the chosen status."""
-    if comparison.summary[list(STATUSES)].to_numpy().any():
+    if comparison.summary[[*statuses_of(comparison.by)]].to_numpy().any():
         empty_state("No clique has this status", "Choose another status above, or none for all.")
+    elif comparison.by == "rates":
+        empty_state("Nothing leans", "In neither dataset a clique leans to a class beyond chance.")
     else:
         empty_state("No imbalance", "Neither dataset has a clique with such a gap.")
-
-
-def _columns(
-    cliques: pd.DataFrame, classes: Mapping[str, str]
-) -> dict[str, tuple[Any, ColumnConfig]]:
-    """The table's columns; `classes` are names by their columns."""
-    concepts = list(map(list, cliques["concepts"]))
-    columns: dict[str, tuple[Any, ColumnConfig]] = {
-        "concepts": (concepts, st.column_config.ListColumn("Concepts", width=175)),
-        "status": (cliques["status"], text_column("Status", width=80)),
-        "gap_before": (cliques["gap_before"], count_column("Gap", 52)),
-        "gap_after": (cliques["gap_after"], count_column("Now", 52)),
-        "delta": (cliques["delta"], count_column("Change", 62)),
-    }
-
-    right_aligned = partial(text_column, alignment="right", width=105)
-    for column, name in classes.items():
-        texts = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
-        columns[column] = (texts, right_aligned(shorten(name, 20)))
-
-    for column, texts in cluster_texts(cliques).items():
-        columns[column] = (texts, right_aligned("Clusters"))
-    return columns

@@ -1,10 +1,11 @@
 """Two splits of a dataset compared, such as train against validation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.page.compare.differences import HEIGHT_PX, difference_columns
 from cobalance.app.web.state import CurrentDataset, in_url
 from cobalance.app.web.widgets import (
     caption_with_csv,
@@ -13,17 +14,20 @@ from cobalance.app.web.widgets import (
     draw_columns,
     empty_state,
     escape,
+    shorten,
     text_column,
     unless_empty,
 )
 from cobalance.graph.dataset import split_sizes
 from cobalance.graph.queries import compare_dataset_splits
 from cobalance.statistics import FIRST, HOLDS, RATE, SECOND, ComparedSplits
-from cobalance.workflows.compare import describe_splits
+from cobalance.workflows.cells import change_texts, q_text
+from cobalance.workflows.compare import MOST_CLASSES, describe_splits, difference_texts
 
 DATASETS, SPLITS = "Two datasets", "Two splits"
 _VIEW, _FIRST, _SECOND, _HOLDS = "compare_what", "split_first", "split_second", "split_holds"
 _ROWS = 1000
+_HEIGHT_PX = 520
 _TRAINING = ("train", "training")
 
 
@@ -100,7 +104,7 @@ def _draw(comparison: ComparedSplits) -> None:
         text_column("Leans in", width=150),
     )
     draw_columns(
-        columns, HEIGHT_PX, alt="Cliques and how they lean in both splits, the surest first"
+        columns, _HEIGHT_PX, alt="Cliques and how they lean in both splits, the surest first"
     )
 
     n_more = len(cliques) - len(top)
@@ -111,3 +115,42 @@ def _draw(comparison: ComparedSplits) -> None:
         "splits.csv",
         key="_splits_csv",
     )
+
+
+def difference_columns(
+    cliques: pd.DataFrame, rates: Mapping[str, tuple["pd.Series[Any]", "pd.Series[Any]"]]
+) -> dict[str, tuple[Any, Any]]:
+    """Table columns for frames from `cobalance.statistics.difference.differences`.
+
+    Rates, by class in either split, are left out where there are more classes than have columns of
+    their own.
+    """
+    concepts = list(map(list, cliques["concepts"]))
+    columns: dict[str, tuple[Any, Any]] = {
+        "concepts": (concepts, st.column_config.ListColumn("Concepts", width=230))
+    }
+
+    if len(rates) <= MOST_CLASSES:
+        for code, (name, pair) in enumerate(rates.items()):
+            rate_column = text_column(
+                f"% of {shorten(name, 20)}",
+                alignment="right",
+                width=120,
+                help="Share of the class's images with the clique.",
+            )
+            # Numbered, as a class may be called like another column.
+            columns[f"class {code}"] = (change_texts(*pair, ".1%"), rate_column)
+
+    columns["difference"] = (
+        difference_texts(cliques),
+        text_column(
+            "Log odds ratio changes [95%]",
+            width=240,
+            help="How much more the second leans to the class named first than the first does.",
+        ),
+    )
+    columns["q-value"] = (
+        cliques["q_value"].map(q_text).tolist(),
+        text_column("q-value", width=75, help="Of no difference; Benjamini-Hochberg."),
+    )
+    return columns

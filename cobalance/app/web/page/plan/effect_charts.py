@@ -7,9 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
-from cobalance.app.web.components import details
+from cobalance.app.web.components import change_columns, classes_by_column, details
 from cobalance.app.web.widgets import (
     before_and_after,
     clique_labels,
@@ -24,14 +23,19 @@ from cobalance.app.web.widgets import (
 from cobalance.base import IntArray
 from cobalance.counting import Cliques
 from cobalance.generation.planning import AFTER, BEFORE, Plan, effect_table, find_leaning
-from cobalance.statistics import rate_differences
-from cobalance.workflows.cells import ARROW, change_text
+from cobalance.statistics import compare_cliques, find_rows, rate_differences
+from cobalance.workflows.cells import change_text
 from cobalance.workflows.concept_graph import NEUTRAL, class_colors
-from cobalance.workflows.plan import CURVE, describe_widened, describe_worse, plan_warnings
+from cobalance.workflows.plan import (
+    CURVE,
+    Planned,
+    bits_text,
+    describe_widened,
+    describe_worse,
+    plan_warnings,
+)
 
 IN_PICTURE, IN_TABLE = 20, 1000
-# More classes than this have no columns of their own.
-MOST_CLASSES = 4
 MOST_COLORS = 8
 WIDENED = "Cliques, chosen or not, that lean to a class after, with a larger difference of rates."
 
@@ -190,49 +194,33 @@ def picture_rates(before: Cliques, after: Cliques) -> None:
     st.caption("Ring: before. Disc: after; at 0 all classes have the same rate.")
 
 
-def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:
-    """Draw every clique that the plan touches, chosen or not, before and after."""
-    effects = effect_table(before, after, rows[:IN_TABLE])
-    concepts = list(map(list, effects["concepts"]))
+def table(planned: Planned, *, by_counts: bool) -> None:
+    """Draw the cliques, chosen or not, that lean or have a gap, before and after the plan."""
+    comparison = compare_cliques(
+        planned.cliques,
+        planned.after,
+        by="counts" if by_counts else "rates",
+        extends=True,
+        limit=IN_TABLE,
+    )
+    cliques = comparison.cliques["concepts"].tolist()
+    classes = classes_by_column(comparison)
+    columns = change_columns(comparison, classes)
+    chosen = np.isin(find_rows(planned.cliques, cliques), planned.chosen)
     chosen_column = st.column_config.CheckboxColumn(
         "Chosen", width=65, help="Whether the plan is for it."
     )
-    few_before = effects["too_few_before"].astype(object).fillna("-").to_numpy()
-    few_after = effects["too_few_after"].astype(object).fillna("-").to_numpy()
-    columns: dict[str, tuple[Any, ColumnConfig]] = {
-        "concepts": (concepts, st.column_config.ListColumn("Concepts", width="medium")),
-        "chosen": (effects.index.isin(chosen), chosen_column),
-        "gap_before": (effects["gap_before"].to_numpy(), count_column("Gap before", 85)),
-        "gap_after": (effects["gap_after"].to_numpy(), count_column("Gap after", 85)),
-        "too_few_before": (few_before, text_column("Too few before", width=105)),
-        "too_few_after": (few_after, text_column("Too few after", width=105)),
-    }
 
-    class_of_column: dict[str, str] = {}
-    if len(before.classes) <= MOST_CLASSES:
-        for code, name in enumerate(before.classes):
-            for time, prefix in (("before", BEFORE), ("after", AFTER)):
-                # Numbered, as a class's name may be that of another column.
-                column, title = f"{time} {code}", f"{shorten(name, 16)} {time}"
-                columns[column] = (effects[prefix + name].to_numpy(), count_column(title, 110))
-                class_of_column[column] = name
-
-    on_click = details.opened_by("_plan_effects", effects["concepts"].tolist(), class_of_column.get)
-    draw_columns(columns, 320, alt="Effects", **on_click)
-    _describe_rest(before, after, rows[IN_TABLE:])
-
-
-def _describe_rest(before: Cliques, after: Cliques, rows: IntArray) -> None:
-    """Draw the totals of the cliques that the table has no room for."""
-    if not len(rows):
-        return
-
-    effects = effect_table(before, after, rows)
-    st.caption(
-        f"The {IN_TABLE:,} largest gaps are shown. The other {len(rows):,} cliques have "
-        f"{int(effects['gap_before'].sum()):,} images of gap before, and "
-        f"{int(effects['gap_after'].sum()):,} after."
+    columns = {"concepts": columns.pop("concepts"), "chosen": (chosen, chosen_column), **columns}
+    draw_columns(
+        columns,
+        320,
+        placeholder="-",
+        alt="Effects",
+        **details.opened_by("_plan_effects", cliques, classes.get),
     )
+    if n_more := sum(comparison.left_out.values()):
+        st.caption(f"The {IN_TABLE:,} largest changes are shown, of {n_more + len(cliques):,}.")
 
 
 def planners(compared: pd.DataFrame, current: str) -> None:
@@ -338,35 +326,33 @@ def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
     st.metric("Time with one worker", length, help="An estimate, see below.")
 
 
-def draw_effects(measured: Mapping[str, int | float], touched: int) -> None:
+def draw_effects(measured: Mapping[str, int | float], *, by_counts: bool) -> None:
     """Draw the plan's effect on cliques, and on a classifier that sees concepts alone."""
     with st.container(horizontal=True, key="_plan_metrics"):
         st.metric("Queries", f"{measured['queries']:,}")
         st.metric(
             "Rate differences",
-            f"{measured['difference_before']:.2f} {ARROW} {measured['difference']:.2f}",
-            help="The sum of those of the chosen cliques that lean to a class, before and after.",
+            change_text(measured["difference_before"], measured["difference"], ".2f"),
+            help="The sum of those of the chosen cliques that lean to a class before.",
         )
         st.metric(
             "Largest difference",
-            f"{measured['largest_before']:.1%} {ARROW} {measured['largest']:.1%}",
-            help="Of these, the largest.",
+            change_text(measured["largest_before"], measured["largest"], ".1%"),
+            help="Of the chosen cliques that lean to a class before or after.",
         )
 
         # Measured on images, and so not of a dataset of counts alone.
-        if "told" in measured:
+        if "bits" in measured:
             st.metric(
                 "Concepts alone tell",
-                f"{measured['told_before']:.1%} {ARROW} {measured['told']:.1%}",
-                help="How often a model that sees concepts alone tells the class of real images "
-                "that it has not seen, all classes weighing the same: "
-                f"{measured['bits_before']:.2f} {ARROW} {measured['bits']:.2f} bits.",
+                bits_text(measured),
+                help="What a model that sees concepts alone tells of the class of real images that "
+                "it has not seen, all classes weighing the same; 0 is no shortcut.",
             )
 
-        st.metric("Count gaps solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
-        st.metric(
-            "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
-        )
+        if by_counts:
+            solved = f"{measured['solved']:,} of {measured['imbalanced']:,}"
+            st.metric("Count gaps solved", solved)
         st.metric("Widened", f"{measured['widened']:,}", help=WIDENED)
 
 

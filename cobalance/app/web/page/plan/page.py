@@ -33,7 +33,14 @@ from cobalance.app.web.page.plan.choice import (
     planners_compared,
 )
 from cobalance.app.web.page.plan.estimate import draw_estimate
-from cobalance.app.web.state import CurrentDataset, choice_in_url, may_edit, number_in_url, session
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    may_edit,
+    number_in_url,
+    session,
+)
 from cobalance.app.web.widgets import (
     Page,
     choose_view,
@@ -54,6 +61,7 @@ from cobalance.generation.planning import (
     touched_rows,
 )
 from cobalance.graph.dataset import read_image_files
+from cobalance.graph.queries import COUNT_PLANNERS
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel import query_verdicts, warn_unsupported
 from cobalance.workflows.plan import (
@@ -144,9 +152,9 @@ def _draw(
     images = replace(proposal, images=changes.apply(proposal.images))
     planned = plan_of(current, cliques, images, request, is_edited=bool(changes.images))
 
-    touched = touched_rows(cliques, planned.after)
     with effects:
-        _draw_effects(planned, len(touched))
+        by_counts = _choose_measure(request)
+        _draw_effects(planned, by_counts=by_counts)
     with sources:
         _draw_sources(current, planned.plan)
     with left:
@@ -154,22 +162,33 @@ def _draw(
     _warn_unsupported(current, planned)
     with right:
         st.subheader("Before and after", anchor=False)
-        if request.planner == WHOLE_IMAGES:
-            effect_charts.picture_rates(cliques, planned.after)
-        else:
+        if by_counts:
+            touched = touched_rows(cliques, planned.after)
             effect_charts.picture(cliques, planned.after, touched)
+        else:
+            effect_charts.picture_rates(cliques, planned.after)
     _take_away(current, request, planned, head)
 
     # Later than the buttons, as it may have to plan twice more.
     with curve:
         _draw_curve(current, request, planned)
-    _draw_view(current, request, planned, touched)
+    _draw_view(current, request, planned, by_counts=by_counts)
 
 
-def _draw_effects(planned: Planned, n_touched: int) -> None:
+def _choose_measure(request: PlanRequest) -> bool:
+    """Draw whether effects are gaps in images: at first where the planner balances these."""
+    return st.toggle(
+        "As ConBias counts",
+        request.planner in COUNT_PLANNERS,
+        **in_url("plan_counts"),
+        help="Gaps in images, whatever the sizes of the classes, in place of rates.",
+    )
+
+
+def _draw_effects(planned: Planned, *, by_counts: bool) -> None:
     """Draw the plan's measures, its warnings, and how balanced and how good it is."""
     plan = planned.plan
-    effect_charts.draw_effects(planned.measures, n_touched)
+    effect_charts.draw_effects(planned.measures, by_counts=by_counts)
     effect_charts.warn(planned.cliques, planned.after, plan, planned.measures)
     notes = filter(None, (describe_balance(plan, planned.cliques), describe_proof(plan)))
     st.caption(escape(" ".join(notes)))
@@ -203,13 +222,13 @@ def _draw_curve(current: CurrentDataset, request: PlanRequest, planned: Planned)
 
 
 def _draw_view(
-    current: CurrentDataset, request: PlanRequest, planned: Planned, touched: IntArray
+    current: CurrentDataset, request: PlanRequest, planned: Planned, *, by_counts: bool
 ) -> None:
     """Draw the chosen view of the plan: its cliques, their graph, or other planners."""
     view = choose_view("View", VIEWS, "plan_view")
 
     if view == _CLIQUES:
-        effect_charts.table(planned.cliques, planned.after, touched, planned.chosen)
+        effect_charts.table(planned, by_counts=by_counts)
         details.draw(current)
     elif view == _GRAPH:
         queries = [(query.class_name, query.concepts, query.n) for query in planned.plan.queries]

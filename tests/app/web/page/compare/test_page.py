@@ -1,6 +1,7 @@
 """The Before/after page: what became of each imbalance, and what cannot be compared."""
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -64,8 +65,8 @@ def test_a_combination_s_details_are_of_either_version(
     assert difference(images_version="After").startswith("+8.7%")  # 6 of 13 and 9 of 24
 
 
-def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: str) -> None:
-    app = open_page("compare", dataset=cars, compare_after=later)
+def test_what_became_of_each_gap(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page("compare", dataset=cars, compare_after=later, compare_counts="true")
     assert not app.exception
     shown = table(app)
     assert shown["status"].to_dict() == {
@@ -80,11 +81,61 @@ def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: st
     }
     assert shown.loc["cow", ["gap_before", "gap_after", "delta"]].tolist() == [8, 3, -5]
     assert shown.loc["cow", "class 1"] == "1 → 6"
-    assert shown.loc["dog", "class 0"] == "- → 9"
     totals = {metric.label: metric.value for metric in app.metric}
-    assert totals["Imbalanced cliques"] == "7 → 6"
-    assert totals["Solved"] == "2"
-    assert totals["Introduced"] == "1"
+    assert totals["Sum of gaps"] == f"{shown['gap_before'].sum()} → {shown['gap_after'].sum()}"
+    assert (totals["Solved"], totals["Introduced"]) == ("2", "1")
+
+
+@pytest.fixture
+def evened(dataset: str, write_dataset: WriteDataset) -> tuple[str, str]:
+    """Cows in 80 and 10 of 100 images; then in as many. Dogs stay, birds are new."""
+    write_dataset(
+        dataset,
+        [
+            ("country", ("cow",), 80),
+            ("country", ("dog",), 20),
+            ("urban", ("cow",), 10),
+            ("urban", ("dog",), 60),
+            ("urban", ("bird",), 5),
+            ("urban", (), 25),
+            ("country", ("bird",), 4),
+        ],
+    )
+    later = write_dataset(
+        f"{dataset} renamed",
+        [
+            ("country", ("cow",), 80),
+            ("country", ("dog",), 20),
+            ("urban", ("cow",), 78),
+            ("urban", ("dog",), 98),
+            ("urban", ("bird",), 25),
+            ("country", ("bird",), 4),
+        ],
+    )
+    return dataset, later
+
+
+def test_what_became_of_each_lean(open_page: OpenPage, evened: tuple[str, str]) -> None:
+    """The sentence, the measures and the rows speak of rates, and say what chance explains."""
+    before, after = evened
+    app = open_page("compare", dataset=before, compare_after=after)
+    assert not app.exception
+    shown = table(app)
+    assert shown["status"].to_dict() == {
+        "cow": "weaker",
+        "dog": "within noise",
+        "bird": "new",
+    }
+    # 80 of 104 and 10 of 100; then 78 of 201.
+    assert shown.loc["cow", "difference"] == f"{80 / 104 - 0.1:.1%} → {80 / 104 - 78 / 201:.1%}"
+    assert shown.loc["cow", "class 1"] == f"10.0% → {78 / 201:.1%}"
+    assert shown.loc["bird", "leans_to"] == "urban"
+    totals = {metric.label: metric.value for metric in app.metric}
+    assert totals["Lean to a class"] == "2 → 3"
+    sums = (80 / 104 - 0.1) + (0.6 - 20 / 104), (80 / 104 - 78 / 201) + (98 / 201 - 20 / 104)
+    assert totals["Rate differences"] == f"{sums[0]:.2f} → {sums[1]:.2f}"
+    assert "of 1 bit" in totals["Concepts alone tell"]
+    assert "3 of 3 combinations lean to a class; 2 did" in shown_text(app).replace("\\", "")
 
 
 def test_the_graph_has_steps_and_the_link_names_one(
@@ -172,7 +223,8 @@ def test_unrelated_datasets_are_not_compared_unasked(
 
 
 def test_an_absent_clique_is_shown_as_such(open_page: OpenPage, cars: str, later: str) -> None:
-    app = open_page("compare", dataset=later, compare_after=cars, compare_status=["absent"])
+    link = {"compare_counts": "true", "compare_status": ["absent"]}
+    app = open_page("compare", dataset=later, compare_after=cars, **link)
     assert not app.exception
     shown = table(app)
     assert shown.index.tolist() == ["dog"]
@@ -185,6 +237,7 @@ def test_only_what_the_filters_name(open_page: OpenPage, cars: str, later: str) 
         dataset=cars,
         compare_after=later,
         compare_size="2",
+        compare_counts="true",
         compare_status=["solved", "grown"],
         compare_gap="5",
     )
@@ -195,7 +248,7 @@ def test_only_what_the_filters_name(open_page: OpenPage, cars: str, later: str) 
 
 
 def test_swapped(open_page: OpenPage, cars: str, later: str) -> None:
-    app = open_page("compare", dataset=cars, compare_after=later)
+    app = open_page("compare", dataset=cars, compare_after=later, compare_counts="true")
     app.button(key="_compare_swap").click().run()
     assert not app.exception
     assert app.selectbox(key="dataset").value == later
@@ -206,7 +259,7 @@ def test_swapped(open_page: OpenPage, cars: str, later: str) -> None:
 def test_a_later_state_of_the_other_dataset_is_read_anew(
     open_page: OpenPage, cars: str, later: str, write_dataset: WriteDataset
 ) -> None:
-    app = open_page("compare", dataset=cars, compare_after=later)
+    app = open_page("compare", dataset=cars, compare_after=later, compare_counts="true")
     write_dataset(later, [*MORE, ("urban", ("cow", "road"), 3)])
     app.run()
     assert table(app).loc["cow", "status"] == "solved"
@@ -245,30 +298,35 @@ def test_many_classes(open_page: OpenPage, dataset: str, write_dataset: WriteDat
     classes = [f"class {i}" for i in range(7)]
     write_dataset(dataset, [(name, ("x",), i + 1) for i, name in enumerate(classes)])
     write_dataset(later, [(name, ("x",), 7 - i) for i, name in enumerate(classes)])
-    app = open_page("compare", dataset=dataset, compare_after=later)
+    app = open_page("compare", dataset=dataset, compare_after=later, compare_counts="true")
     assert not app.exception
     assert table(app).loc["x", "status"] == "unchanged"
 
 
-def test_the_file_has_all(store: GraphStore, cars: str, later: str) -> None:
-    found = compare_imbalances(store, cars, later)
-    csv = pd.read_csv(io.BytesIO(to_csv(found.cliques)))
-    assert len(csv) == len(found.cliques)
-    assert csv["concepts"].iloc[0] == '["sign"]'
+def test_the_file_has_all(store: GraphStore, evened: tuple[str, str]) -> None:
+    cliques = compare_imbalances(store, *evened).cliques
+    csv = pd.read_csv(io.BytesIO(to_csv(cliques)))
+    assert len(csv) == len(cliques)
+    assert csv["concepts"].iloc[0] == '["cow"]'
+    assert csv["status"].tolist() == cliques["status"].tolist()
 
 
-def test_marks_are_of_classes_or_of_gaps(store: GraphStore, cars: str, later: str) -> None:
-    cliques = compare_imbalances(store, later, cars).cliques
-    marks = marks_of(cliques, ["country", "urban"])
+def test_marks_are_of_rates_classes_or_gaps(store: GraphStore, cars: str, later: str) -> None:
+    counts = compare_imbalances(store, later, cars, by="counts")
+    marks = marks_of(counts, 14)
     dogs = marks[marks["clique"] == "dog"].set_index("what")
     assert dogs["before"].to_dict() == {"country": 9, "urban": 2}
     assert dogs["after"].isna().all()
-    assert marks_of(cliques, [f"class {i}" for i in range(5)])["what"].unique() == ["gap"]
+
+    many = replace(counts, sizes_before=dict.fromkeys("abcde", 1))
+    assert marks_of(many, 14)["what"].unique() == ["gap, in images"]
+    rates = compare_imbalances(store, later, cars)
+    assert marks_of(rates, 14)["what"].unique().tolist() in ([], ["rate difference"])
 
 
-def test_names_that_look_alike_when_short_stay_apart() -> None:
+def test_names_that_look_alike_when_short_stay_apart(store: GraphStore, cars: str) -> None:
     cliques = pd.DataFrame({"concepts": [("a" * 40,), ("a" * 50,)]})
-    for name in ("gap_before", "gap_after"):
-        cliques[name] = pd.array([1, 2], dtype="Int64")
-    marks = marks_of(cliques, [f"class {i}" for i in range(5)])
+    for name in ("difference_before", "difference_after"):
+        cliques[name] = [0.1, 0.2]
+    marks = marks_of(replace(compare_imbalances(store, cars, cars), cliques=cliques), 14)
     assert marks["clique"].nunique() == 2

@@ -93,16 +93,15 @@ def test_a_clicked_clique_gets_a_job_that_serves_it(
     assert said["Images to make"] == str(planned.total() - real.total())
     assert said["Queries"] == str(len(queries)) != "1"
     assert said["Cliques that lean"] == f"1{ARROW}0"
-    assert said["Rate differences"] == f"{was[row]:.2f}{ARROW}0.00"  # of those that lean
-    assert said["Largest difference"] == f"{was[row]:.1%}{ARROW}0.0%"
+    assert said["Rate differences"] == f"{was[row]:.2f}{ARROW}{becomes[row]:.2f}"
+    assert said["Largest difference"] == f"{was[row]:.1%}{ARROW}{becomes[row]:.1%}"
     assert said["Widened"] == str((leans & (becomes > was + 1e-12)).sum())
-    changed = (before.counts != after.counts).any(axis=1)
-    assert said["Cliques that change"] == str(changed.sum())
-    shown = next(one.value for one in app.dataframe if "gap_before" in one.value)
-    columns = ["before 0", "before 1", "after 0", "after 1"]
-    counts = np.hstack([before.counts, after.counts])
-    assert dict(
-        zip(map(tuple, shown["concepts"]), shown[columns].to_numpy().tolist(), strict=True)
-    ) == {before.names()[at]: counts[at].tolist() for at in np.flatnonzero(changed).tolist()}
+    # What leans before or after, with its rates.
+    shown = next(one.value for one in app.dataframe if "status" in one.value)
+    differences = dict(zip(map(tuple, shown["concepts"]), shown["difference"], strict=True))
+    assert differences == {
+        before.names()[at]: f"{was[at]:.1%}{ARROW}{becomes[at]:.1%}"
+        for at in np.flatnonzero(leant | leans).tolist()
+    }
     chosen = shown["concepts"][shown["chosen"].astype(bool)]
     assert [tuple(names) for names in chosen] == [CLICKED]

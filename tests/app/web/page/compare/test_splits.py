@@ -1,21 +1,17 @@
-"""What differs between two datasets, and between two splits of one, on the page Before/after."""
-
-import io
+"""What differs between two splits of a dataset, on the page Before/after."""
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.page.compare.differences import surest_differences
 from cobalance.app.web.state import session
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.workflows.cells import ARROW, to_csv
+from cobalance.workflows.cells import ARROW
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 MORE = [
@@ -30,27 +26,6 @@ def tables(app: AppTest) -> list[pd.DataFrame]:
     """All tables of the page by the clique of a row."""
     frames = [element.value for element in app.dataframe if "concepts" in element.value]
     return [frame.set_index(frame["concepts"].map(" + ".join)) for frame in frames]
-
-
-def test_the_evidence_is_read_once_it_is_opened(
-    open_page: OpenPage, cars: str, write_dataset: WriteDataset, store: GraphStore
-) -> None:
-    later = write_dataset(f"{cars} renamed", MORE)
-    app = open_page("compare", dataset=cars, compare_after=later)
-    assert not app.exception
-    assert len(tables(app)) == 1
-    app = open_page("compare", dataset=cars, compare_after=later, compare_evidence="true")
-    assert not app.exception
-    _, shown = tables(app)
-    found = compare_imbalances(store, cars, later).cliques
-    both = found[found["p_value"].notna()].sort_values("p_value", kind="stable")
-    assert shown.index[0] == " + ".join(both["concepts"].iloc[0])
-    # 9 of 10 images of country before and 40 of 50 after; 1 and 45 of urban.
-    assert shown.loc["cow", "class 0"] == f"90.0% {ARROW} 80.0%"
-    assert shown.loc["cow", "class 1"] == f"10.0% {ARROW} 90.0%"
-    assert "urban" in shown.loc["cow", "difference"]
-    csv = to_csv(surest_differences(store, cars, dataset_state(store, later)).cliques)
-    assert len(pd.read_csv(io.BytesIO(csv))) == len(shown)
 
 
 @pytest.fixture
