@@ -1,5 +1,6 @@
 """Comparisons of two datasets, or of two splits, in words and tables."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -43,27 +44,45 @@ def compare_datasets(store: GraphStore, before: str, after: str, **options: Any)
         return comparison
 
     planned = None
-    if comparison.extends and (queries := read_asked(store, before, after)):
-        cliques = read_cliques(store, dataset_state(store, before))
-        leaning = find_leaning(simulate(cliques, queries))
-        sizes = comparison.summary["size"].tolist()
-        planned = int(leaning[np.isin(cliques.sizes(), sizes)].sum())
-    bits = _measure_bits(store, before, after, extends=comparison.extends)
+    if comparison.extends:
+        planned = count_planned(store, before, after, comparison.summary["size"].tolist())
+    bits = measure_bits(store, before, after, extends=comparison.extends)
     return replace(comparison, planned=planned, bits=bits)
 
 
-def _measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:
-    """Bits that concepts alone tell in either dataset; empty without their images."""
-    real, real_ids = read_named(store, dataset_state(store, before))
-    other, other_ids = read_named(store, dataset_state(store, after))
-    if real is None or other is None:
-        return {}
+def count_planned(store: GraphStore, before: str, after: str, sizes: Collection[int]) -> int | None:
+    """How many cliques of some sizes lean once all is made that a job was asked for.
 
+    None where no job made the second dataset of the first.
+    """
+    queries = read_asked(store, before, after)
+    if not queries:
+        return None
+    cliques = read_cliques(store, dataset_state(store, before))
+    leaning = find_leaning(simulate(cliques, queries))
+    return int(leaning[np.isin(cliques.sizes(), list(sizes))].sum())
+
+
+def measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:
+    """Bits that concepts alone tell in either dataset; empty unless all images are at hand.
+
+    `extends`: whether the second has all images of the first, so that further ones are learned from
+    beside these, as those of a plan are.
+    """
+    datasets = []
+    for name in (before, after):
+        state = dataset_state(store, name)
+        images, ids = read_named(store, state)
+        # Of a large dataset a sample may be at hand, or counts alone.
+        if images is None or len(images.labels) != sum(dict(state.mined_classes).values()):
+            return {}
+        datasets.append((images, pd.Index(ids)))
+
+    (real, real_ids), (other, other_ids) = datasets
     told_before = concepts_alone(real)
     if extends:
-        # As of a plan: the class of real images, learned from real and added ones.
-        is_added = ~np.isin(np.array(other_ids, dtype=object), np.array(real_ids, dtype=object))
-        told_after = concepts_alone(real, other.take(np.flatnonzero(is_added)))
+        further = other.take(np.flatnonzero(~other_ids.isin(real_ids)))
+        told_after = concepts_alone(real, further)
     else:
         told_after = concepts_alone(other)
     return {

@@ -119,7 +119,7 @@ def draw_totals(comparison: Comparison) -> None:
     """Draw the sentence of a comparison by rates, its measures, and how many have each status."""
     totals = comparison.totals()
     if comparison.by == "rates":
-        st.markdown(f"#### {escape(describe_outcome(comparison))}")
+        st.subheader(escape(describe_outcome(comparison)), anchor=False)
     with st.container(horizontal=True, key="_compare_totals"):
         if comparison.by == "rates":
             _draw_rates(comparison, totals)

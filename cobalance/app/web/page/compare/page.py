@@ -1,6 +1,7 @@
 """Page Before/after: compare the imbalances of two datasets."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -41,9 +42,9 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import render
 from cobalance.graph.dataset import dataset_state
-from cobalance.graph.queries import read_copies, usual_measure
+from cobalance.graph.queries import compare_imbalances, read_copies, usual_measure
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows.compare import compare_datasets
+from cobalance.workflows.compare import count_planned, measure_bits
 
 ROWS = 1000
 HEIGHT_PX = 520
@@ -104,7 +105,7 @@ def _choose_pair(before: CurrentDataset, others: list[str]) -> None:
 
 
 def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any]) -> None:
-    """Draw the totals, the table with a choice of its statuses, the charts and the evidence."""
+    """Draw the totals, the graph step by step, the table with a choice of its statuses, charts."""
     totals, story = st.container(), st.container()
     left, right = st.columns([7, 5])
     # Drawn before the totals, which are of the chosen statuses, too.
@@ -118,8 +119,10 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
             label_visibility="collapsed",
         )
     filters["statuses"] = tuple(statuses) or known
-    compare = partial(compare_datasets, before.store, before.name, after.name, **filters)
+    compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
     comparison = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
+    if comparison.by == "rates":
+        comparison = _with_proof(comparison, before, after)
 
     with totals:
         for note in comparison.notes:
@@ -133,6 +136,19 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
     with right:
         draw_sizes(comparison)
         draw_chart(comparison)
+
+
+def _with_proof(
+    comparison: Comparison, before: CurrentDataset, after: CurrentDataset
+) -> Comparison:
+    """The comparison with what its plan foretold, and bits of concepts alone."""
+    names = before.store, before.name, after.name
+    sizes, extends = tuple(comparison.summary["size"].tolist()), comparison.extends
+    planned = None
+    if extends:
+        planned = before.keep(lambda: count_planned(*names, sizes), "planned", after.state, sizes)
+    bits = before.keep(lambda: measure_bits(*names, extends=extends), "bits", after.state, extends)
+    return replace(comparison, planned=planned, bits=bits)
 
 
 def first_dataset(names: Sequence[str]) -> str:

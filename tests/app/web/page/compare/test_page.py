@@ -135,7 +135,8 @@ def test_what_became_of_each_lean(open_page: OpenPage, evened: tuple[str, str]) 
     sums = (80 / 104 - 0.1) + (0.6 - 20 / 104), (80 / 104 - 78 / 201) + (98 / 201 - 20 / 104)
     assert totals["Rate differences"] == f"{sums[0]:.2f} → {sums[1]:.2f}"
     assert "of 1 bit" in totals["Concepts alone tell"]
-    assert "3 of 3 combinations lean to a class; 2 did" in shown_text(app).replace("\\", "")
+    (sentence,) = (one.value.replace("\\", "") for one in app.subheader)
+    assert sentence.startswith("3 of 3 combinations lean to a class; 2 did.")
 
 
 def test_the_graph_has_steps_and_the_link_names_one(
