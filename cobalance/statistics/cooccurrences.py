@@ -11,6 +11,8 @@ from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
 
 # A term that is a smaller share of a sum is the last.
 _NEGLIGIBLE = 1e-17
+# Between the name of a column and the value that a concept is.
+_OF_COLUMN = ": "
 
 
 def cooccurrence_table(
@@ -29,7 +31,8 @@ def cooccurrence_table(
     ----------
     cliques : Cliques
         All mined cliques. Pairs of their concepts that no image shows are added where one image or
-        more is expected.
+        more is expected, but for values of one column (``animal: cat``, ``animal: dog``): an image
+        has one of them.
     incidence : Incidence or None
         The images that were mined; needed where they are in clusters.
     min_support : int
@@ -131,7 +134,14 @@ def _pairs_never_seen(cliques: Cliques, total: int) -> IntArray:
     expected_pairs = np.sort(np.column_stack([codes[first], codes[second]]), axis=1)
     width = len(cliques.concepts)
     unseen = ~np.isin(expected_pairs @ [width, 1], pairs @ [width, 1])
-    return expected_pairs[unseen]
+
+    # Values of a column are named after it; a name without one is a column of its own.
+    names = [name.partition(_OF_COLUMN) for name in cliques.concepts]
+    columns, _ = pd.factorize(np.array([column + sign for column, sign, _ in names], dtype=object))
+    has_column = np.array([bool(sign) for _, sign, _ in names])
+    first, second = expected_pairs.T
+    of_one_column = has_column[first] & (columns[first] == columns[second])
+    return expected_pairs[unseen & ~of_one_column]
 
 
 def _test(

@@ -98,6 +98,18 @@ def test_what_excludes_each_other_comes_first_and_what_its_parts_explain_does_no
     assert not proven[("thing 3", "thing 4")]
 
 
+def test_values_of_one_column_do_not_exclude_each_other():
+    """An image has one animal, so that none shows two; that none shows both things is a finding."""
+    rng = np.random.default_rng(3)
+    animals, things = rng.integers(0, 3, 300), rng.integers(0, 2, 300)
+    names = ["animal: cat", "animal: dog", "animal: hen", "desk", "lawn"]
+    pairs = zip(animals.tolist(), things.tolist(), strict=True)
+    rows = [{names[animal], names[3 + thing]} for animal, thing in pairs]
+    found = cooccurrence_table(mined(rows, names))
+    unseen = found.loc[found["images"] == 0, "concepts"].tolist()
+    assert unseen == [("desk", "lawn")]
+
+
 def test_p_values_are_exact_far_into_the_tail_and_in_a_million_images():
     rng = np.random.default_rng(0)
     total = 1_000_000

@@ -131,7 +131,15 @@ def _draw(
     if repeats:
         names = "; ".join(escape(shorten(" + ".join(repeat), 60)) for repeat in repeats)
         st.caption(f"The same images show {names}, and no others do.")
-    gallery.draw(current, clique, counts, class_name if class_name in counts else None)
+    chosen = class_name if class_name in counts else None
+    gallery.draw(current, clique, counts, chosen, _compared_classes(row))
+
+
+def _compared_classes(row: pd.DataFrame) -> tuple[str, ...]:
+    """The classes with the highest and the lowest rate; none where the clique was not mined."""
+    if row.empty or not row["effect"].iloc[0]:
+        return ()
+    return str(row["highest_rate"].iloc[0]), str(row["lowest_rate"].iloc[0])
 
 
 def _shows_after() -> bool:

@@ -33,17 +33,22 @@ def draw(
     clique: tuple[str, ...],
     counts: Mapping[str, int],
     class_name: str | None = None,
+    compared: Sequence[str] = (),
 ) -> None:
-    """Draw the images of a clique: of one class, or of all side by side; `counts` is by class."""
+    """Draw the images of a clique: of one class, or of several side by side.
+
+    `counts` is by class; the `compared` ones come first, however few images they have.
+    """
     _begin(current, clique)
     per_page, row_px, boxes = _choose_look(clique, [*counts], class_name)
 
     if class_name:
         names = [class_name]
     else:
-        names = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
+        names = order_classes(counts, compared)[:MOST_CLASSES]
         if len(names) < len(counts):
-            st.caption(f"The {MOST_CLASSES} classes with most of them; choose another above.")
+            first = "the compared ones, then those with most images" if compared else "most images"
+            st.caption(f"{len(names)} of {len(counts):,} classes ({first}); choose another above.")
 
     drawn: list[str] = []
     for place, name in zip(grid(len(names), min(len(names), 2)), names, strict=True):
@@ -54,6 +59,19 @@ def draw(
     if drawn and access.may_edit():
         with st.expander("Tag these images", icon=":material/label:"):
             draw_tagging(current, drawn)
+
+
+def order_classes(counts: Mapping[str, int], compared: Sequence[str] = ()) -> list[str]:
+    """Classes to show: the compared ones, then the others, those with most images first.
+
+    Examples
+    --------
+    >>> order_classes({"beach": 5, "office": 0, "street": 9}, ("street", "office"))
+    ['street', 'office', 'beach']
+    """
+    first = [name for name in compared if name in counts]
+    others = [name for name in counts if name not in first]
+    return first + sorted(others, key=counts.__getitem__, reverse=True)
 
 
 def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
@@ -148,15 +166,17 @@ def _one_class(
     """Draw a page of the images of a class; return their ids."""
     sample = current.state.sample
     listed = total if sample is None else min(total, sample.per_class)
+    size = current.class_sizes.get(class_name, 0)
+    if not total:
+        st.markdown(f"**{escape(class_name)}** · none of {inflect(size, 'images')}")
+        return []
+
     heading = f"**{escape(class_name)}** · {inflect(total, 'images')}"
-    if size := current.class_sizes.get(class_name, 0):
+    if size:
         heading += f" · {total / size:.1%} of the class"
     if listed != total:
         heading += f" · a sample of {listed:,}"
     st.markdown(heading)
-    if not total:
-        st.caption("No image of this class shows them together.")
-        return []
 
     page: int | None = 1
     if listed > per_page:

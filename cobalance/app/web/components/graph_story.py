@@ -22,7 +22,7 @@ from cobalance.workflows.concept_graph import GraphStep, lay_out_steps
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100
-HEIGHT_PX = 560
+HEIGHT_PX = 480
 NAMES: Mapping[StepId, str] = {
     "dataset": "Dataset",
     "plan": "With the plan",

@@ -48,16 +48,17 @@ def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
     number = worker.number
     with st.container(key=f"_local_worker_{number}", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
+            # Far from the button that started it: a late second press does not stop it.
+            if not worker.is_over:
+                _draw_stop(worker)
             st.markdown(_state(worker, alive), width="stretch")
-            with st.popover("Log", icon=":material/article:", key=f"_worker_log {number}"):
-                _draw_log(worker)
             if worker.is_over:
                 forget = edits(WORKERS.forget)
                 st.button(
                     "Dismiss", key=f"_worker_forget {number}", on_click=forget, args=(number,)
                 )
-            else:
-                _draw_stop(worker)
+            with st.popover("Log", icon=":material/article:", key=f"_worker_log {number}"):
+                _draw_log(worker)
 
         if worker.reason and (worker.state == "failed" or not worker.was_stopped):
             st.text(worker.reason)

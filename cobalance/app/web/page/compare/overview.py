@@ -116,7 +116,7 @@ _LEANING = "Combinations whose rates differ between the classes beyond chance, q
 
 
 def draw_totals(comparison: Comparison) -> None:
-    """Draw the sentence of a comparison by rates, its measures, and how many have each status."""
+    """Draw the sentence of a comparison by rates, and its measures."""
     totals = comparison.totals()
     if comparison.by == "rates":
         st.subheader(escape(describe_outcome(comparison)), anchor=False)
@@ -126,10 +126,19 @@ def draw_totals(comparison: Comparison) -> None:
         else:
             _draw_change("Sum of gaps", totals["total_gap_before"], totals["total_gap_after"])
 
-        st.space("small")
-        for name in statuses_of(comparison.by):
-            purpose = f"{_MEANINGS[name].capitalize()}."
-            st.metric(name.capitalize(), f"{int(totals[name]):,}", help=purpose)
+
+def draw_statuses(comparison: Comparison) -> None:
+    """Draw how many cliques have each status, as a table with its meaning."""
+    totals, names = comparison.totals(), list(statuses_of(comparison.by))
+    draw_columns(
+        {
+            "of": (names, text_column("Status", width=95)),
+            "cliques": ([int(totals[name]) for name in names], count_column("Cliques", 70)),
+            "meaning": ([_MEANINGS[name] for name in names], text_column("Meaning")),
+        },
+        None,
+        alt="How many cliques have each status",
+    )
 
 
 def _draw_rates(comparison: Comparison, totals: Mapping[str, float]) -> None:

@@ -18,6 +18,7 @@ from cobalance.app.web.components import (
 from cobalance.app.web.page.compare.overview import (
     draw_chart,
     draw_sizes,
+    draw_statuses,
     draw_totals,
 )
 from cobalance.app.web.page.compare.splits import draw_splits
@@ -134,6 +135,7 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
     with left:
         _table(comparison, compare)
     with right:
+        draw_statuses(comparison)
         draw_sizes(comparison)
         draw_chart(comparison)
 

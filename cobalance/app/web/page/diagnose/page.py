@@ -429,9 +429,14 @@ def _draw_strips(current: CurrentDataset, frame: pd.DataFrame) -> None:
         st.markdown(f"**{escape(title)}** · {escape(effect)}")
 
         counts = {name: int(row[COUNT + name]) for name in current.class_sizes}
-        names = sorted(counts, key=counts.__getitem__, reverse=True)[:STRIP_CLASSES]
-        for name in names:
-            share = counts[name] / current.class_sizes[name]
+        # The classes that the row names, the one that lacks the images included.
+        compared = (row["highest_rate"], row["lowest_rate"]) if row["effect"] else ()
+        for name in gallery.order_classes(counts, compared)[:STRIP_CLASSES]:
+            size = current.class_sizes[name]
+            if not counts[name]:
+                st.caption(f"{escape(name)}: none of {inflect(size, 'images')}")
+                continue
+            share = counts[name] / size
             st.caption(f"{escape(name)}: {counts[name]:,} images, {share:.1%} of the class")
             gallery.strip(current, clique, name, STRIP_IMAGES, STRIP_PX)
 

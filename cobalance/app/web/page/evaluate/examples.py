@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -67,9 +68,11 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
     if chosen.empty:
         st.caption(f"{share}.")
         return
-    order = "the surest first" if verdict == WRONG else "the least sure first"
-    st.caption(f"{share}; {order}.")
-    chosen = chosen.sort_values("sureness", ascending=verdict == RIGHT, kind="stable")
+    if chosen["sureness"].notna().any():
+        order = "the surest first" if verdict == WRONG else "the least sure first"
+        share = f"{share}; {order}"
+        chosen = chosen.sort_values("sureness", ascending=verdict == RIGHT, kind="stable")
+    st.caption(f"{share}.")
 
     # The page of before may not exist for this choice.
     pages = math.ceil(len(chosen) / PER_PAGE)
@@ -93,7 +96,8 @@ def judged_images(store: GraphStore, evaluation: str) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``image``, ``class_name``, ``predicted``, ``right``, ``group`` (as scores name it) and
-        ``sureness``, the score of what was predicted; empty where images have several labels.
+        ``sureness``, the score of what was predicted, NaN without scores; empty where images have
+        several labels.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def judged_images(store: GraphStore, evaluation: str) -> pd.DataFrame:
     judged["group"] = names.iloc[grouping.codes].to_numpy()
 
     # Each row takes the score of the class that was predicted for it.
-    judged["sureness"] = 0.0
+    judged["sureness"] = np.nan
     for name in class_columns(frame):
         rows = judged["predicted"] == name
         judged.loc[rows, "sureness"] = frame.loc[rows, f"p_{name}"]

@@ -18,6 +18,7 @@ from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.statistics.comparison import COUNT_STATUSES
 from cobalance.workflows.cells import to_csv
 from tests.app.conftest import OpenPage, WriteDataset, shown_text, stories
 
@@ -83,7 +84,9 @@ def test_what_became_of_each_gap(open_page: OpenPage, cars: str, later: str) -> 
     assert shown.loc["cow", "class 1"] == "1 → 6"
     totals = {metric.label: metric.value for metric in app.metric}
     assert totals["Sum of gaps"] == f"{shown['gap_before'].sum()} → {shown['gap_after'].sum()}"
-    assert (totals["Solved"], totals["Introduced"]) == ("2", "1")
+    statuses = next(one.value for one in app.dataframe if "cliques" in one.value)
+    of_each = dict(zip(statuses["of"], statuses["cliques"].tolist(), strict=True))
+    assert of_each == {name: (shown["status"] == name).sum() for name in COUNT_STATUSES}
 
 
 @pytest.fixture

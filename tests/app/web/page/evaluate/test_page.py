@@ -62,10 +62,15 @@ def evaluate(
     seed: int,
     wrong: int,
     test: str | None = None,
+    *,
+    sure: bool = True,
 ) -> str:
     new = NewEvaluation(method, seed)
     (one,) = create_evaluations(store, [new], train=dataset, test=test or dataset, extra=None)
-    predictions = check_predictions(predict(store, test or dataset, wrong))
+    predicted = predict(store, test or dataset, wrong)
+    if not sure:
+        predicted = predicted.drop(columns=["p_country", "p_urban"])
+    predictions = check_predictions(predicted)
     names = ("group_accuracy", "balanced_accuracy", "worst_group")
     scored = score_metrics(Inputs(predictions), {name: {} for name in names})
     save_predictions_uri(store, one, write_predictions(output, one, predictions))
@@ -108,7 +113,7 @@ def test_runs_side_by_side_with_the_images_behind_them(
     text = f"{expected.mean():.1f} ± {expected.std(ddof=1):.1f}"
     assert cells.loc["country, concepts common", "run 0"] == text
     assert cells.loc["country, concepts common", "images"] == 9
-    assert "2 of 20 images are predicted wrong" in shown_text(app)
+    assert "2 of 20 images are predicted wrong; the surest first." in shown_text(app)
     # The link names the model, as the first one may be another when more are trained.
     assert app.query_params["evaluate_model"] in ("erm, seed 0", ["erm, seed 0"])
     linked = open_page(
@@ -143,6 +148,15 @@ def test_a_link_names_the_test_images(
     assert "1 of 6 images are predicted wrong" in shown_text(linked)
     again = open_page("evaluate", dataset=cars, evaluate_test="none of them")
     assert again.selectbox(key="evaluate_test").value == choice.options[0]
+
+
+def test_without_scores_no_image_is_surer_than_another(
+    open_page: OpenPage, store: GraphStore, cars: str, output: OutputFolder
+) -> None:
+    evaluate(store, output, cars, "erm", 0, 2, sure=False)
+    app = open_page("evaluate", dataset=cars)
+    assert not app.exception
+    assert "2 of 20 images are predicted wrong." in shown_text(app)
 
 
 def test_where_a_model_fails_stands_in_the_imbalance_table(
