@@ -32,8 +32,9 @@ from tests.support.forwarder import Forwarder
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")
-# Its servers live for seconds, which the optimizing compiler would take a third of.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Its servers live for seconds, which the optimizing compiler would take a third of. Without it, the
+# JVM has 48 MB for compiled code, which the queries of all tests fill: then single ones fail.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 # Arrays here are small, and the threads that wait for each other take a processor from other tests.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

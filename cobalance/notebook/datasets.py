@@ -77,7 +77,6 @@ from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.statistics import Measure
-from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.embed.compute import order_embeddings
@@ -93,7 +92,12 @@ from cobalance.workflows.label.order import LabelOrder, order_labels
 from cobalance.workflows.load.dataset import rename_dataset
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.plan import plan_counterfactual_dataset, plan_dataset, resample_dataset
+from cobalance.workflows.plan import (
+    compare_datasets,
+    plan_counterfactual_dataset,
+    plan_dataset,
+    resample_dataset,
+)
 from cobalance.workflows.properties import (
     compare_classes,
     order_properties,

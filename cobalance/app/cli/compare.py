@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -24,9 +24,9 @@ from cobalance.app.cli.shared import (
 from cobalance.base import OptionError, render
 from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.queries import comparison
-from cobalance.statistics import MAX_Q_VALUE
+from cobalance.statistics import MAX_Q_VALUE, Measure
 from cobalance.workflows import compare, published as published_files
-from cobalance.workflows.plan import compare as planner_comparison
+from cobalance.workflows.plan import compare as planner_comparison, proof
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -43,16 +43,22 @@ def compare_datasets(
     ],
     min_size: Annotated[int, typer.Option(min=1, help="Smallest clique.")] = 1,
     max_size: Annotated[Count, "Largest clique. Default: as both were mined."] = None,
-    by: Annotated[
-        Literal["rates", "counts"] | None,
-        "`rates`: what leans to a class beyond chance. `counts`: gaps in images, as ConBias has "
-        "it. Default: rates, or counts where a plan of counts made the other.",
+    counts: Annotated[
+        bool | None,
+        typer.Option(
+            "--as-counts/--as-rates",
+            help="Compare gaps in images, as ConBias counts, or what leans to a class beyond "
+            "chance. Default: counts where a plan of counts made the other, else what leans.",
+        ),
     ] = None,
     limit: LimitOption = 20,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
+    by: Measure | None = None
+    if counts is not None:
+        by = "counts" if counts else "rates"
     with opened_store() as (store, _):
-        compared = compare.compare_datasets(
+        compared = proof.compare_datasets(
             store,
             before,
             after,

@@ -31,12 +31,11 @@ from cobalance.graph.jobs import Job, read_job
 from cobalance.graph.tasks import read_task
 from cobalance.statistics import Comparison
 from cobalance.workflows.cells import change_text
-from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
-from cobalance.workflows.plan import Planned, plan_dataset
+from cobalance.workflows.plan import Planned, compare_datasets, plan_dataset
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 

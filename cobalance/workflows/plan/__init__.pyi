@@ -2,6 +2,7 @@ from . import (
     compare as compare,
     edits as edits,
     planners as planners,
+    proof as proof,
     resample as resample,
     summaries as summaries,
 )
@@ -16,6 +17,11 @@ from .planners import (
     plan_dataset as plan_dataset,
     read_named as read_named,
     require_plannable as require_plannable,
+)
+from .proof import (
+    compare_datasets as compare_datasets,
+    count_planned as count_planned,
+    measure_bits as measure_bits,
 )
 from .resample import (
     list_images as list_images,

@@ -44,9 +44,8 @@ from cobalance.graph.queries import (
     read_summary,
 )
 from cobalance.statistics import MAX_Q_VALUE, Comparison
-from cobalance.workflows.compare import compare_datasets
 from cobalance.workflows.panel import read_corrections
-from cobalance.workflows.plan import describe_balance, describe_worth
+from cobalance.workflows.plan import compare_datasets, describe_balance, describe_worth
 
 MOST = 20
 """Imbalances of a table."""

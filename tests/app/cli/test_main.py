@@ -280,7 +280,7 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     run("mine", other)
     # cow: 2, 1 then 2, 2; road: 1, 3 then 2, 3; cow + road: 1, 1 both times.
     compare = ("compare", "datasets", mined, other)
-    counts = (*compare, "--by", "counts")
+    counts = (*compare, "--as-counts")
     done = run(*counts, "--format", "json")
     assert [(row["concepts"], row["status"], row["delta"]) for row in json.loads(done.stdout)] == [
         (["road"], "reduced", -1),
@@ -303,8 +303,9 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     # Of seven images nothing can be told.
     by_rates = run(*compare)
     assert "0 of 3 combinations lean to a class; 0 did." in by_rates.stdout
+    assert "Imbalances by counts" not in run(*compare, "--as-rates").stdout
     usage = run(*compare, "--by", "lift", exit_code=2)
-    assert "'lift' is not one of 'rates', 'counts'" in usage.stderr
+    assert "No such option: --by" in usage.stderr
     assert "There is no dataset" in run("compare", "datasets", mined, "nothing", exit_code=1).stderr
 
 

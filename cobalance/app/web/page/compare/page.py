@@ -45,7 +45,7 @@ from cobalance.base import render
 from cobalance.graph.dataset import dataset_state
 from cobalance.graph.queries import compare_imbalances, read_copies, usual_measure
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows.compare import count_planned, measure_bits
+from cobalance.workflows.plan import count_planned, measure_bits
 
 ROWS = 1000
 HEIGHT_PX = 520

@@ -1,0 +1,77 @@
+"""Compare two versions of a dataset in the store, with the plan between them."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.planning import find_leaning, simulate
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, read_cliques
+from cobalance.graph.queries import compare_imbalances, read_asked
+from cobalance.statistics import Comparison
+from cobalance.statistics.concepts_alone import concepts_alone
+from cobalance.workflows.plan.planners import read_named
+
+
+def compare_datasets(store: GraphStore, before: str, after: str, **options: Any) -> Comparison:
+    """Compare two mined datasets, with the plan between them and bits of concepts alone.
+
+    Parameters
+    ----------
+    **options
+        Of `cobalance.graph.queries.comparison.compare_imbalances`, whose errors it raises.
+    """
+    comparison = compare_imbalances(store, before, after, **options)
+    if comparison.by == "counts":
+        return comparison
+
+    planned = None
+    if comparison.extends:
+        planned = count_planned(store, before, after, comparison.summary["size"].tolist())
+    bits = measure_bits(store, before, after, extends=comparison.extends)
+    return replace(comparison, planned=planned, bits=bits)
+
+
+def count_planned(store: GraphStore, before: str, after: str, sizes: Collection[int]) -> int | None:
+    """How many cliques of some sizes lean once all is made that a job was asked for.
+
+    None where no job made the second dataset of the first.
+    """
+    queries = read_asked(store, before, after)
+    if not queries:
+        return None
+    cliques = read_cliques(store, dataset_state(store, before))
+    leaning = find_leaning(simulate(cliques, queries))
+    return int(leaning[np.isin(cliques.sizes(), list(sizes))].sum())
+
+
+def measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:
+    """Bits that concepts alone tell in either dataset; empty unless all images are at hand.
+
+    `extends`: whether the second has all images of the first, so that further ones are learned from
+    beside these, as those of a plan are.
+    """
+    datasets = []
+    for name in (before, after):
+        state = dataset_state(store, name)
+        images, ids = read_named(store, state)
+        # Of a large dataset a sample may be at hand, or counts alone.
+        if images is None or len(images.labels) != sum(dict(state.mined_classes).values()):
+            return {}
+        datasets.append((images, pd.Index(ids)))
+
+    (real, real_ids), (other, other_ids) = datasets
+    told_before = concepts_alone(real)
+    if extends:
+        further = other.take(np.flatnonzero(~other_ids.isin(real_ids)))
+        told_after = concepts_alone(real, further)
+    else:
+        told_after = concepts_alone(other)
+    return {
+        "bits_before": told_before.bits,
+        "bits": told_after.bits,
+        "bits_most": told_before.most,
+    }
