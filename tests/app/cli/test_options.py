@@ -99,6 +99,7 @@ def test_no_two_names_have_the_same_help(helps):
         assert len(long) == 1 or long in (
             {"--any-class", "--every-class"},
             {"--multi", "--best"},
+            {"--as-counts", "--as-rates"},
         ), wording
 
 
