@@ -21,13 +21,11 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, Comparison, statuses_of
 from cobalance.workflows.cells import change_text, change_texts
-from cobalance.workflows.compare import describe_outcome
+from cobalance.workflows.compare import MOST_CLASSES, describe_outcome
 from cobalance.workflows.concept_graph import class_colors
 from cobalance.workflows.plan import bits_text
 
 IN_PICTURE = 14  # cliques
-# More classes than this have no columns and marks of their own.
-MOST_CLASSES = 4
 # Height of a picture's legend above it and its axis below.
 _FRAME_PX = 110
 
