@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,9 +24,12 @@ from cobalance.app.cli.shared import (
 from cobalance.base import OptionError, render
 from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.queries import comparison
-from cobalance.statistics import MAX_Q_VALUE, Measure
+from cobalance.statistics import MAX_Q_VALUE
 from cobalance.workflows import compare, published as published_files
 from cobalance.workflows.plan import compare as planner_comparison, proof
+
+if TYPE_CHECKING:
+    from cobalance.statistics import Measure
 
 app = typer.Typer(no_args_is_help=True)
 
