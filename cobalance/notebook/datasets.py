@@ -324,6 +324,7 @@ class Dataset(Questions, Result):
             plan_name or planned.plan.planner,
             planned.chosen,
             planned.images,
+            planned.sizes,
         )
 
     def resample(

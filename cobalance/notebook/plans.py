@@ -21,8 +21,10 @@ from cobalance.base import (
 from cobalance.counting import Cliques, Incidence, MiningOptions
 from cobalance.generation.planning import (
     PLANNERS,
+    SIZE_MEASURES,
     Plan as PlanRecord,
     PlanOptions,
+    PlanSizes,
     balancing_weights,
     choose_planner,
     effect_table,
@@ -30,12 +32,12 @@ from cobalance.generation.planning import (
     measure_all,
     plan_from_json,
     plan_to_json,
+    plan_usual,
     sets_of,
     simulate,
     summarize_plan,
     touched_rows,
 )
-from cobalance.generation.planning.planners import plan as make_plan
 from cobalance.ingest.reader import read_text
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.diagnosis import Imbalances, imbalances
@@ -94,6 +96,8 @@ class Plan(_KeptPlan):
         Rows of the cliques that it is for; all by default.
     real : Incidence, optional
         The real images, where they are at hand.
+    choices : PlanSizes, optional
+        What it was chosen from, where no budget was given.
     """
 
     record: PlanRecord
@@ -101,6 +105,21 @@ class Plan(_KeptPlan):
     name: str = ""
     chosen: IntArray | None = None
     real: Incidence | None = None
+    choices: PlanSizes | None = None
+
+    @property
+    def sizes(self) -> pd.DataFrame:
+        """Plans to choose from by their budget, where none was given; else no row.
+
+        The index is the name, such as ``Halve it``; columns are ``budget``, ``images`` and the
+        measures ``leaning``, ``difference`` and ``largest``.
+        """
+        rows = []
+        for name, sized in (self.choices.cards() if self.choices else {}).items():
+            values = {column: sized.measures[column] for column in ("images", *SIZE_MEASURES)}
+            rows.append({"size": name, "budget": sized.plan.options.budget, **values})
+        columns = ["size", "budget", "images", *SIZE_MEASURES]
+        return pd.DataFrame(rows, columns=columns).set_index("size")
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -176,8 +195,10 @@ class Plan(_KeptPlan):
         return render(reason, in_python).removesuffix(".")
 
     def _repr_html_(self) -> str:
-        summary = self.summary.reset_index()
-        return card(self.title(), table_html(summary), table_html(self.frame, ("n",)))
+        tables = [table_html(self.summary.reset_index()), table_html(self.frame, ("n",))]
+        if len(sizes := self.sizes):
+            tables.insert(0, table_html(sizes.reset_index()))
+        return card(self.title(), *tables)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,7 +257,8 @@ def plan(
         The smallest and largest clique to balance; by default from 2, by whole-images from 1.
     max_per_query, budget : int, optional
         Most images of one query, and in all; a budget is spent first on what has evidence. By
-        default whole-images plans a tenth of the images that there are.
+        default whole-images plans a tenth of the images that there are, and where that neither
+        halves the largest rate difference nor ends one lean in ten, more: see `Plan.sizes`.
     **planner_options
         The planner's own, such as ``tolerance=0.1`` of minimal.
 
@@ -261,7 +283,7 @@ def plan(
 
     # A table may be in any order, and planners take ascending rows.
     chosen = np.sort(measured.rows)
-    record = make_plan(
+    record, choices = plan_usual(
         measured.cliques,
         planner,
         options,
@@ -271,7 +293,7 @@ def plan(
         ids=ids,
     )
     of_sizes = np.intersect1d(chosen, record.options.rows(measured.cliques))
-    return Plan(record, measured.cliques, planner, of_sizes, real)
+    return Plan(record, measured.cliques, planner, of_sizes, real, choices)
 
 
 def _images_of(source: Data | Imbalances) -> Incidence | None:

@@ -35,7 +35,7 @@ MaxPerQuery = Annotated[Count, "Most images of one query."]
 Budget = Annotated[
     Count,
     "Most images in all, spent first on what has evidence. Default: by `whole-images` a tenth of "
-    "the dataset's, else as many as it takes.",
+    "the dataset's, or as many as halve the largest rate difference; else as many as it takes.",
 ]
 
 

@@ -18,7 +18,6 @@ from .effects import (
     measure as measure,
     measure_all as measure_all,
     measure_planner as measure_planner,
-    plan_curve as plan_curve,
     touched_rows as touched_rows,
     widened_rows as widened_rows,
 )
@@ -49,6 +48,12 @@ from .simulation import (
     sets_of as sets_of,
     simulate as simulate,
     summarize_plan as summarize_plan,
+)
+from .sizes import (
+    SIZE_MEASURES as SIZE_MEASURES,
+    PlanSizes as PlanSizes,
+    SizedPlan as SizedPlan,
+    plan_usual as plan_usual,
 )
 from .source_selection import (
     CHILDREN as CHILDREN,

@@ -1,14 +1,13 @@
 """Effects of a plan on every clique, and measures of planners."""
 
 from dataclasses import replace
-from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from cobalance.base import FloatArray, IntArray
-from cobalance.counting import Cliques, Incidence, SubsetIndex
+from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
     ImagePlanner,
@@ -17,7 +16,7 @@ from cobalance.generation.planning.plan import (
     PlanOptions,
     run_planner,
 )
-from cobalance.generation.planning.simulation import add_to_counts, simulate_images
+from cobalance.generation.planning.simulation import simulate_images
 from cobalance.statistics import ToldBits, change_p_values, leading_classes, rate_differences
 from cobalance.statistics.concepts_alone import concepts_alone
 
@@ -149,37 +148,6 @@ def measure(
         "gap_after": int(gaps_after.sum()),
         "widest_gap": int(gaps_after.max(initial=0)),
     }
-
-
-def plan_curve(
-    before: Cliques, planned: PlannedImages, chosen: IntArray, points: int = 20
-) -> pd.DataFrame:
-    """Measure the remaining rate differences along a plan, from its first query to its last.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``images``, from 0 to all; ``difference``, the sum of the rate differences of those chosen
-        cliques that lean to a class before.
-    """
-    leaning = chosen[find_leaning(before)[chosen]]
-    counts, sizes = before.counts.astype(np.int64), before.class_sizes.astype(np.int64)
-    index, members = SubsetIndex(before.members), planned.sets(before).members
-
-    # Queries are whole, so that a point comes after the query that reaches its number of images.
-    ends = np.cumsum(planned.images.sum(axis=1))
-    total = int(ends[-1]) if len(ends) else 0
-    bounds = np.unique(np.searchsorted(ends, np.linspace(0, total, points + 1)[1:]) + 1)
-    spans = list(pairwise([0, *bounds.tolist()])) if total else []
-
-    curve = [(0, float(_differences(before)[leaning].sum()))]
-    for first, last in spans:
-        add_to_counts(index, counts, members[first:last], planned.images[first:last])
-        sizes = sizes + planned.images[first:last].sum(axis=0)
-        differences = rate_differences(counts[leaning], sizes)[0]
-        n_images = int(ends[min(last, len(ends)) - 1])
-        curve.append((n_images, float(differences.sum())))
-    return pd.DataFrame(curve, columns=["images", "difference"])
 
 
 _told_before: WeakKeyDictionary[Incidence, ToldBits] = WeakKeyDictionary()

@@ -20,6 +20,9 @@ from cobalance.base import (
 from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.budget import spend_budget
 
+START_SHARE = 0.1
+"""Of the dataset's images: a first plan, after which people look and validate."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
@@ -38,7 +41,8 @@ class PlanOptions:
     budget : int or None
         At most so many images in all, spent as `cobalance.generation.planning.budget.spend_budget`
         does by planners without a use of their own for it; None for as many as it takes, and by
-        whole-images for a tenth of the dataset's.
+        whole-images for a tenth of the dataset's; `cobalance.generation.planning.plan_usual` finds
+        the usual size.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -24,16 +24,16 @@ from cobalance.base import (
 )
 from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning import (
-    WHOLE_IMAGES,
     Plan,
     PlanOptions,
+    PlanSizes,
     choose_planner,
     measure_all,
+    plan_usual,
     sets_of,
     simulate,
     summarize_plan,
 )
-from cobalance.generation.planning.planners import plan
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
     DatasetState,
@@ -62,8 +62,8 @@ class Planned:
         What audits say of the imbalance of each query; see `cobalance.workflows.panel.verdicts`.
     images : Incidence or None
         The real images, or a sample of them, where they are at hand.
-    plan_more : callable or None
-        Plans twice the images, where no budget was given.
+    sizes : PlanSizes or None
+        What the plan was chosen from, where no budget was given.
     """
 
     plan: Plan
@@ -72,7 +72,7 @@ class Planned:
     chosen: IntArray
     audited: list[Verdict | None] | None = None
     images: Incidence | None = field(default=None, repr=False)
-    plan_more: Callable[[], Plan] | None = field(default=None, repr=False)
+    sizes: PlanSizes | None = field(default=None, repr=False)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -164,19 +164,18 @@ def plan_dataset(
         options = replace(options, budget=budget)
 
     rows = choose_rows(cliques, chosen)
-    progress("plan", 0, None)
-
-    def plan_within(limits: PlanOptions) -> Plan:
-        return plan(cliques, planner, limits, planner_options, chosen=rows, images=images, ids=ids)
-
-    new_plan = plan_within(options)
+    new_plan, sizes = plan_usual(
+        cliques,
+        planner,
+        options,
+        planner_options or {},
+        chosen=rows,
+        images=images,
+        ids=ids,
+        made=lambda n_made: progress("plan", n_made, None),
+    )
     log = logging.getLogger(__name__)
     log.debug("planned queries: %d; %s", len(new_plan.queries), new_plan.note)
-
-    # Where nobody has set a budget, people see what twice the images would do.
-    plan_more = None
-    if planner == WHOLE_IMAGES and options.budget is None and new_plan.queries:
-        plan_more = partial(plan_within, replace(options, budget=2 * new_plan.images))
 
     audited = None
     if not state.compared:
@@ -185,7 +184,7 @@ def plan_dataset(
         new_plan, audited = _take_supported(dataset, new_plan, audited)
 
     of_sizes = np.intersect1d(rows, new_plan.options.rows(cliques))
-    planned = Planned(new_plan, state, cliques, of_sizes, audited, images, plan_more)
+    planned = Planned(new_plan, state, cliques, of_sizes, audited, images, sizes)
     arguments = planned.in_own_classes().write_arguments()
     write_plan(store, dataset, name or planner, **arguments, progress=progress)
     return planned

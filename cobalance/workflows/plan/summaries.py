@@ -13,7 +13,6 @@ from cobalance.generation.planning import (
     Plan,
     PlannedImages,
     find_leaning,
-    simulate,
     widened_rows,
 )
 from cobalance.statistics import MAX_Q_VALUE, disagreements, find_rows, rate_differences
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 COUNTS_ALONE = (
     "Only counts are at hand, not images, so that the plan is of cliques, not whole images."
 )
+FEW_REAL = 50
+"""Real images of a class: of 20 to 50 and fewer a GAN's images were seen to do harm."""
 # Bits vary by so much from the folds of images that they are learned on.
 _FOLDS_ERROR = 0.01
 
@@ -139,22 +140,23 @@ def describe_worse(measures: Mapping[str, int | float]) -> str:
     return text_if(worse, f"The plan makes something worse: {' and '.join(worse)}.")
 
 
-def describe_more(planned: "Planned") -> str:
-    """Describe the plan of twice the images; empty where none was made."""
-    if planned.plan_more is None:
+def describe_sizes(planned: "Planned") -> Text:
+    """Describe the sizes that a plan was chosen from; empty where there was no choice."""
+    if planned.sizes is None or not planned.plan.images:
         return ""
-    more = planned.plan_more()
-    further = more.images - planned.plan.images
-    if further <= 0:
-        return "More images would buy nothing that can be told from chance."
+    cards = planned.sizes.cards()
+    if len(cards) == 1:
+        return ""
 
-    after = simulate(planned.cliques, more.queries)
-    remaining = int(find_leaning(after)[planned.chosen].sum())
-    leaning = planned.measures["leaning"]
-    if remaining == leaning:
-        return ""
-    images = inflect(further, "images")
-    return f"{images} more would leave {remaining:,} instead of {leaning:,} leaning cliques."
+    sentences = []
+    for name, sized in cards.items():
+        this_plan = text_if(sized.plan == planned.plan, " (this plan)")
+        sentences.append(
+            f"{name}{this_plan}: {inflect(sized.images, 'images')}, "
+            f"{sized.measures['leaning']:,} still lean, largest difference "
+            f"{sized.measures['largest']:.1%}."
+        )
+    return (" ".join(sentences) + " To choose another: ", Setting("budget"), ".")
 
 
 def describe_plan(plan: Plan) -> str:
@@ -190,7 +192,7 @@ def plan_notes(planned: "Planned") -> list[Text]:
     if plan.images:
         notes.append(describe_worth(planned.measures))
 
-    notes += [describe_more(planned), describe_proof(plan)]
+    notes += [describe_sizes(planned), describe_proof(plan)]
     if plan.images:
         notes.append(describe_worse(planned.measures))
     notes.append(describe_widened(cliques, planned.after))
@@ -217,6 +219,8 @@ def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
             f"The plan asks for more images than the dataset has: {plan.images:,} for {total:,}. "
             "A budget, a limit for each query or a smaller largest size makes it smaller."
         )
+    if small := _small_classes(before, plan):
+        warnings.append(small)
     # It plans for cliques of all sizes at once.
     if plan.planner == WHOLE_IMAGES:
         return warnings
@@ -232,6 +236,20 @@ def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
             f"{gaps_after:,}. A smallest size of 1 closes them, too."
         )
     return warnings
+
+
+def _small_classes(before: Cliques, plan: Plan) -> str:
+    """Warn of images for classes of which there are few real ones; empty for none."""
+    sizes = dict(zip(before.classes, before.class_sizes.tolist(), strict=True))
+    small = [name for name in plan.images_by_class() if sizes[name] < FEW_REAL]
+    if not small:
+        return ""
+    texts = count_texts((name, sizes[name]) for name in small[:NAMED])
+    named = ", ".join(texts) + more_text(len(small) - NAMED)
+    return (
+        f"Fewer than {FEW_REAL} real images: {named}. From so few, generated images have made a "
+        "classifier more biased in one study (arXiv 2603.16134): validate before you train on them."
+    )
 
 
 def describe_widened(before: Cliques, after: Cliques) -> str:

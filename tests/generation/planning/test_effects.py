@@ -10,7 +10,6 @@ from cobalance.generation.planning.effects import (
     measure,
     measure_planner,
     measure_told,
-    plan_curve,
     touched_rows,
     widened_rows,
 )
@@ -165,22 +164,10 @@ def test_leaning_cliques_and_their_rates_by_hand(leaning):
     # dogs, alone, 50 % and 37.5 %, which leans in 100 and 400 images (p = 0.02).
     assert (found["leaning_before"], found["leaning"]) == (2, 2)
     assert (found["difference_before"], found["largest_before"]) == (1.1, 0.6)
-    # The sum is of those that lean before, which the curve's last point is, too.
+    # The sum is of those that lean before.
     assert (found["difference"], found["largest"]) == (0.25, 0.25)
-    curve = plan_curve(leaning, planned, everything(leaning))
-    assert curve["difference"].round(6).tolist()[-1] == found["difference"]
     assert found["widened"] == 1
     assert widened_rows(leaning, after).tolist() == [1]
-
-
-def test_a_curve_ends_at_the_plan(leaning):
-    planned = PlannedImages(
-        np.array([[0, 100], [0, 200]]), members=np.array([[0, 1], [0, -1]]), sources=None
-    )
-    curve = plan_curve(leaning, planned, everything(leaning), points=3)
-    # Of the two that lean before: 0.6 + 0.5, 0.8 - 120/200 + 0, 0 + 0.25.
-    assert curve["images"].tolist() == [0, 100, 300]
-    assert curve["difference"].round(9).tolist() == [1.1, 0.2, 0.25]
 
 
 def test_what_concepts_alone_tell(incidence_of_counts):

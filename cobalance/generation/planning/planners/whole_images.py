@@ -18,14 +18,12 @@ from cobalance.base import (
 )
 from cobalance.counting import Cliques, Incidence, sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
-from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
+from cobalance.generation.planning.plan import START_SHARE, ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.simulation import code_names
 from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.statistics import MAX_Q_VALUE
 
-DEFAULT_SHARE = 0.1
-"""Of the dataset's images, the budget where none is given."""
 # Images of the first queries and of the last: smaller ones leave less lean, in more queries.
 LARGEST_QUERY, SMALLEST_QUERY = 8, 2
 # The most source images of a query.
@@ -129,7 +127,7 @@ class WholeImages(ImagePlanner):
         values = np.zeros(len(cliques))
         values[chosen] = weigh_cliques(cliques.take(chosen), self.own.weights)
         total = int(cliques.class_sizes.sum())
-        budget = round(total * DEFAULT_SHARE) if options.budget is None else options.budget
+        budget = round(total * START_SHARE) if options.budget is None else options.budget
         pool = Pool.of(cliques, images)
         search = _Search(cliques, values, pool, self.own.edits, budget, options.max_per_query)
         return search.run()

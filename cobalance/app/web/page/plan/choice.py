@@ -1,12 +1,13 @@
 """Controls of a plan: cliques, planner and limits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components import draw_options, imbalance_filters
 from cobalance.app.web.state import (
@@ -27,8 +28,8 @@ from cobalance.generation.planning import (
     Plan,
     PlannedImages,
     PlanOptions,
+    PlanSizes,
     find_leaning,
-    plan_curve,
     queries_of,
     run_planner,
 )
@@ -70,24 +71,32 @@ class PlanRequest:
     options: PlanOptions
     planner_options: tuple[tuple[str, Any], ...] = ()
 
+    def with_budget(self, budget: int | None) -> "PlanRequest":
+        """The same within a budget; None for no limit."""
+        return replace(self, options=replace(self.options, budget=budget))
 
-def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
-    """Draw the controls and return the plan request."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
-        selected = tuple(url.selected_cliques())
+
+def choose(
+    current: CurrentDataset, cliques: Cliques, place: DeltaGenerator, budget_place: DeltaGenerator
+) -> PlanRequest:
+    """Draw the controls in a place, the budget in another, and return the plan request."""
+    selected = tuple(url.selected_cliques())
+    with place:
         source = _choose_source(len(selected))
-        choice = Choice(selected) if source == SELECTED else _choose_by_filter(current, cliques)
+        choice = Choice(selected)
+        if source == BY_FILTER:
+            choice = _choose_by_filter(current, cliques)
+        options_place = st.popover("Planner, sizes, limits", key="_plan_more")
+    with budget_place:
         budget = _limit(
             "Budget",
             "budget",
-            "Images in all, spent first on what has evidence. Without one whole-images plans a "
-            "tenth of the images that there are, other planners as many as it takes.",
+            "Images in all, spent first on what has evidence. Without one whole-images plans the "
+            "first of the sizes above that halves the largest difference or ends one lean in ten, "
+            "other planners as many as it takes.",
         )
 
-    with (
-        st.expander("More: planner, sizes, limits", key="_plan_more"),
-        st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
-    ):
+    with options_place:
         planner = _choose_planner(current)
         options_model = PLANNERS[planner].options
         fields = [FormField(name, readable(name)) for name in options_model.model_fields]
@@ -157,14 +166,19 @@ def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
 
 def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
     """Draw the filter of cliques; return all that pass it."""
-    under = imbalance_filters.choose_class(cliques.classes)
-    min_gap = st.number_input(
-        "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
-    )
-
-    max_q_value = imbalance_filters.choose_q_value()
-    names = names_of(current, schema.CONCEPT)
-    concepts = imbalance_filters.choose_concepts(names, placeholder="any")
+    with st.popover("Which combinations", key="_plan_filter"):
+        under = imbalance_filters.choose_class(cliques.classes)
+        min_gap = st.number_input(
+            "Gap of at least",
+            0,
+            value=0,
+            **number_in_url("min_gap"),
+            width=150,
+            help=meaning("gap"),
+        )
+        max_q_value = imbalance_filters.choose_q_value()
+        names = names_of(current, schema.CONCEPT)
+        concepts = imbalance_filters.choose_concepts(names, placeholder="any")
 
     return Choice(None, CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value))
 
@@ -210,13 +224,30 @@ def images_at_hand(current: CurrentDataset) -> Incidence | None:
     return images
 
 
+def show_of_images(
+    current: CurrentDataset, names: Sequence[str]
+) -> dict[str, tuple[str, frozenset[str]]]:
+    """The class and the concepts of some of the images that were mined, by their ids."""
+    images, ids = _named_images(current.store, current.state)
+    shown: dict[str, tuple[str, frozenset[str]]] = {}
+    if images is None:
+        return shown
+
+    for name in names:
+        row = ids.index(name)
+        codes = images.indices[images.indptr[row] : images.indptr[row + 1]]
+        concepts = frozenset(images.concepts[code] for code in codes)
+        shown[name] = images.classes[images.labels[row]], concepts
+    return shown
+
+
 @st.cache_data(show_spinner=False, max_entries=32)
 def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
     """Rows of the cliques to rebalance."""
     return np.intersect1d(request.choice.rows(_cliques), request.options.rows(_cliques))
 
 
-@st.cache_data(show_spinner="Planning", max_entries=32)
+@st.cache_data(show_spinner="Planning", max_entries=64)
 def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> PlannedImages:
     """The planned images, and how good the planner knows them to be."""
     planner = PLANNERS.open(request.planner, dict(request.planner_options))
@@ -234,23 +265,29 @@ def plan_of(
     is_edited: bool = False,
 ) -> Planned:
     """The plan of some images, as a planner or a person has it, with its effect on the cliques."""
-    images, ids = _named_images(_current.store, _current.state)
-    smallest, largest = request.options.resolve(_cliques)
-    plan = Plan(
+    plan = _plan_of(_current, _cliques, planned, request)
+    # The planner's proof is of its own numbers.
+    if is_edited:
+        name = f"{request.planner}, edited by hand"
+        plan = replace(plan, planner=name, proven=None, bound=None, note="")
+    images = images_at_hand(_current)
+    return Planned(plan, request.state, _cliques, chosen_rows(_cliques, request), images=images)
+
+
+def _plan_of(
+    current: CurrentDataset, cliques: Cliques, planned: PlannedImages, request: PlanRequest
+) -> Plan:
+    _, ids = _named_images(current.store, current.state)
+    smallest, largest = request.options.resolve(cliques)
+    return Plan(
         planner=request.planner,
         options=replace(request.options, min_size=smallest, max_size=largest),
-        queries=queries_of(_cliques, planned, ids),
+        queries=queries_of(cliques, planned, ids),
         planner_options=dict(request.planner_options),
         proven=planned.proven,
         bound=planned.bound,
         note=planned.note,
     )
-
-    # The planner's proof is of its own numbers.
-    if is_edited:
-        name = f"{request.planner}, edited by hand"
-        plan = replace(plan, planner=name, proven=None, bound=None, note="")
-    return Planned(plan, request.state, _cliques, chosen_rows(_cliques, request), images=images)
 
 
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
@@ -265,28 +302,24 @@ def planners_compared(
     )
 
 
-def curves_of(
-    current: CurrentDataset, cliques: Cliques, request: PlanRequest
-) -> Iterator[pd.DataFrame]:
-    """Yield the curve of a plan at once, then continued by the ends of larger plans.
+@st.cache_resource(show_spinner=False, max_entries=8)
+def sizes_of(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> PlanSizes:
+    """Whole plans for a request within several budgets, each made once it is asked for."""
 
-    Columns are those of `cobalance.generation.planning.effects.plan_curve`.
-    """
-    rows = chosen_rows(cliques, request)
-    planned = plan_found(current, cliques, request)
-    curve = plan_curve(cliques, planned, rows)
-    yield curve
+    def make(budget: int) -> Plan:
+        within = request.with_budget(budget)
+        return _plan_of(_current, _cliques, plan_found(_current, _cliques, within), within)
 
-    if request.planner != WHOLE_IMAGES:
-        return
-    # Each is a plan of its own: queries are larger within a larger budget.
-    for times in (2, 5):
-        budget = times * int(planned.images.sum())
-        larger_request = replace(request, options=replace(request.options, budget=budget))
-        larger = plan_found(current, cliques, larger_request)
-        end = plan_curve(cliques, larger, rows, points=1).tail(1)
-        curve = pd.concat([curve, end], ignore_index=True)
-    yield curve.drop_duplicates("images")
+    return PlanSizes(make, _cliques, chosen_rows(_cliques, request))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def measures_of(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> dict[str, int | float]:
+    """All measures of the plan for a request."""
+    found = plan_found(_current, _cliques, request)
+    return plan_of(_current, _cliques, found, request).measures
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)

@@ -72,7 +72,9 @@ def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
 BALANCED = "balanced"
 
 
-def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
+def picture(
+    before: Cliques, after: Cliques, rows: IntArray, measured: Mapping[str, int | float]
+) -> None:
     """Draw how the gaps of the cliques with the largest ones change."""
     classes = before.classes
     marks = marks_of(effect_table(before, after, rows[:IN_PICTURE]), classes)
@@ -87,6 +89,8 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
     caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
     if len(rows) > IN_PICTURE:
         caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    solved = f"{measured['solved']:,} of {measured['imbalanced']:,}"
+    caption += f" Of the chosen cliques with a gap the plan closes {solved}."
     st.caption(caption)
 
 
@@ -161,7 +165,7 @@ def _side_color(
     return alt.Color(f"{field}:N", scale=scale, sort=domain, legend=legend)
 
 
-def picture_rates(before: Cliques, after: Cliques) -> None:
+def picture_rates(before: Cliques, after: Cliques, measured: Mapping[str, int | float]) -> None:
     """Draw how the largest rate differences of leaning cliques change."""
     rates_before = rate_differences(before.counts, before.class_sizes)[0]
     rates_after = rate_differences(after.counts, after.class_sizes)[0]
@@ -191,7 +195,11 @@ def picture_rates(before: Cliques, after: Cliques) -> None:
         key="_plan_picture",
         alt="Rate difference of each clique before and after",
     )
-    st.caption("Ring: before. Disc: after; at 0 all classes have the same rate.")
+    total = change_text(measured["difference_before"], measured["difference"], ".2f")
+    st.caption(
+        "Ring: before. Disc: after; at 0 all classes have the same rate. The sum of the rate "
+        f"differences of the cliques that lean before: {total}."
+    )
 
 
 def table(planned: Planned, *, by_counts: bool) -> None:
@@ -260,31 +268,6 @@ def planners(compared: pd.DataFrame, current: str) -> None:
     )
 
 
-def draw_curve(curve: pd.DataFrame, made: int) -> None:
-    """Draw the remaining rate differences by number of images, with the plan as a rule.
-
-    `curve` is from `cobalance.generation.planning.effects.plan_curve`.
-    """
-    title = "rate differences left"
-    tooltip = [
-        alt.Tooltip("images:Q", format=",.0f"),
-        alt.Tooltip("difference:Q", format=",.2f", title=title),
-    ]
-    y = alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True))
-
-    st.altair_chart(
-        _by_images(curve, y, tooltip, made).properties(height=190),
-        width="stretch",
-        key="_plan_curve",
-        alt="Images to make against the rate differences that are left",
-    )
-
-    st.caption(
-        "The sum of the rate differences of the cliques that lean to a class now, after the first "
-        "so many images. The rule is the plan."
-    )
-
-
 def budgets(curve: pd.DataFrame, made: int) -> None:
     """Draw leaning cliques and their rate differences by budget, with the plan as a rule.
 
@@ -312,7 +295,7 @@ def _by_images(
 
 
 def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
-    """Draw the plan's images, leaning cliques and time.
+    """Draw what the plan takes, and what it leaves.
 
     `measured` is from `cobalance.generation.planning.effects.measure_all`; `length` says how long
     one worker takes.
@@ -323,37 +306,21 @@ def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
         change_text(measured["leaning_before"], measured["leaning"]),
         help="Of the chosen cliques, before and after: q of at most 0.05.",
     )
+    st.metric(
+        "Largest difference",
+        change_text(measured["largest_before"], measured["largest"], ".1%"),
+        help="Of the rates of the chosen cliques that lean to a class before or after.",
+    )
+
+    # Measured on images, and so not of a dataset of counts alone.
+    if "bits" in measured:
+        st.metric(
+            "Concepts alone tell",
+            bits_text(measured),
+            help="What a model that sees concepts alone tells of the class of real images that "
+            "it has not seen, all classes weighing the same; 0 is no shortcut.",
+        )
     st.metric("Time with one worker", length, help="An estimate, see below.")
-
-
-def draw_effects(measured: Mapping[str, int | float], *, by_counts: bool) -> None:
-    """Draw the plan's effect on cliques, and on a classifier that sees concepts alone."""
-    with st.container(horizontal=True, key="_plan_metrics"):
-        st.metric("Queries", f"{measured['queries']:,}")
-        st.metric(
-            "Rate differences",
-            change_text(measured["difference_before"], measured["difference"], ".2f"),
-            help="The sum of those of the chosen cliques that lean to a class before.",
-        )
-        st.metric(
-            "Largest difference",
-            change_text(measured["largest_before"], measured["largest"], ".1%"),
-            help="Of the chosen cliques that lean to a class before or after.",
-        )
-
-        # Measured on images, and so not of a dataset of counts alone.
-        if "bits" in measured:
-            st.metric(
-                "Concepts alone tell",
-                bits_text(measured),
-                help="What a model that sees concepts alone tells of the class of real images that "
-                "it has not seen, all classes weighing the same; 0 is no shortcut.",
-            )
-
-        if by_counts:
-            solved = f"{measured['solved']:,} of {measured['imbalanced']:,}"
-            st.metric("Count gaps solved", solved)
-        st.metric("Widened", f"{measured['widened']:,}", help=WIDENED)
 
 
 def warn(before: Cliques, after: Cliques, plan: Plan, measured: Mapping[str, int | float]) -> None:

@@ -1,19 +1,44 @@
 """Estimate of how long a plan's images take to make."""
 
 import json
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, number_in_url
 from cobalance.app.web.widgets import duration_text
+from cobalance.base import text_if
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.graph.jobs import read_speeds
 
 
-def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
-    """Draw the estimated time with one worker, and its source; return it: ``2 min to 5 min``.
+@dataclass(frozen=True)
+class Pace:
+    """How long an image takes one worker, in seconds, and what an hour of it costs, if known."""
+
+    shortest_s: float
+    longest_s: float
+    hour_price: float | None = None
+
+    def time(self, images: int) -> str:
+        """Such as ``2 min to 5 min``."""
+        shortest = duration_text(images * self.shortest_s)
+        longest = duration_text(images * self.longest_s)
+        return shortest if shortest == longest else f"{shortest} to {longest}"
+
+    def cost(self, images: int) -> str:
+        """Such as ``0.40 to 1.00``, in the currency of the price; empty without one."""
+        if self.hour_price is None:
+            return ""
+        hours = images * self.shortest_s / 3600, images * self.longest_s / 3600
+        low, high = (f"{self.hour_price * of_hours:,.2f}" for of_hours in hours)
+        return low if low == high else f"{low} to {high}"
+
+
+def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> Pace:
+    """Draw the estimated time with one worker, and its source; return what it is made of.
 
     One of `best_of` candidates of each image is chosen.
     """
@@ -23,14 +48,25 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of:
         from_s = _seconds("Seconds per image, from", "s_from", fastest, 190)
         to_s = _seconds("to", "s_to", slowest, 130)
 
+        hour_price: float | None = st.number_input(
+            "Price of an hour",
+            0.0,
+            value=None,
+            **number_in_url("hour_price"),
+            placeholder="none",
+            width=130,
+            help="Of a machine with one worker, in any currency.",
+        )
+
         # Two numbers that were typed may be in either order.
-        shortest = duration_text(images * min(from_s, to_s))
-        longest = duration_text(images * max(from_s, to_s))
-        length = shortest if shortest == longest else f"{shortest} to {longest}"
+        pace = Pace(min(from_s, to_s), max(from_s, to_s), hour_price)
+        cost = text_if(pace.cost(images), f", for **{pace.cost(images)}**")
         with st.container():
-            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
+            st.markdown(
+                f"**{images:,}** images, about **{pace.time(images)}** with one worker{cost}"
+            )
             st.caption(f"An estimate. {origin}")
-    return length
+    return pace
 
 
 def _seconds(label: str, key: str, usual: float, width: int) -> float:

@@ -12,11 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components import (
     details,
-    draw_grid,
     draw_plan,
     job_form,
     mine_button,
-    uris_of,
 )
 from cobalance.app.web.page.plan import edits, effect_charts, query_editor
 from cobalance.app.web.page.plan.choice import (
@@ -24,15 +22,18 @@ from cobalance.app.web.page.plan.choice import (
     budgets_compared,
     choose,
     chosen_rows,
-    curves_of,
     describe_choice,
     images_at_hand,
+    measures_of,
     mined_cliques,
     plan_found,
     plan_of,
     planners_compared,
+    sizes_of,
 )
-from cobalance.app.web.page.plan.estimate import draw_estimate
+from cobalance.app.web.page.plan.estimate import Pace, draw_estimate
+from cobalance.app.web.page.plan.examples import draw_examples
+from cobalance.app.web.page.plan.sizes import PILOT, draw_cards, draw_curve
 from cobalance.app.web.state import (
     CurrentDataset,
     choice_in_url,
@@ -57,10 +58,10 @@ from cobalance.generation.planning import (
     WHOLE_IMAGES,
     Plan,
     PlannedImages,
+    PlanSizes,
     plan_to_json,
     touched_rows,
 )
-from cobalance.graph.dataset import read_image_files
 from cobalance.graph.queries import COUNT_PLANNERS
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel import query_verdicts, warn_unsupported
@@ -77,15 +78,36 @@ from cobalance.workflows.plan import (
 )
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
-SOURCES_SHOWN = 12
 _CLIQUES, _GRAPH, _PLANNERS = "Cliques that change", "Concept graph", "Planners side by side"
 VIEWS = (_CLIQUES, _GRAPH, _PLANNERS)
+
+
+class Places:
+    """Where the parts of a plan are drawn, in this order from the top.
+
+    Some are drawn before others that stand above them.
+    """
+
+    def __init__(self) -> None:
+        self.chosen = st.container()
+        self.sizes = st.container(key="_plan_sizes")
+        # page.css keeps the container with this key in sight.
+        self.head = st.container(key="_plan_summary", gap="xsmall")
+        left, right = st.columns([6, 7], gap="large")
+        self.curve, self.examples = left.container(), right.container()
+        with left.container(horizontal=True, vertical_alignment="bottom"):
+            self.budget = st.container(width="content")
+            with st.popover("How many images?", key="_plan_pilot"):
+                st.markdown(PILOT)
 
 
 def page() -> None:
     """Draw the page."""
     current = session.current()
-    if choose_view("What to plan", KINDS, "plan_kind") == EDITED_IMAGES:
+    controls = st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice")
+    with controls:
+        kind = choose_view("What to plan", KINDS, "plan_kind")
+    if kind == EDITED_IMAGES:
         edits.show(current)
         return
     if not current.is_mined:
@@ -99,20 +121,31 @@ def page() -> None:
         empty_state("No clique", escape(render(reason, in_app)))
         return
 
-    request = choose(current, cliques)
+    places = Places()
+    request = choose(current, cliques, controls, places.budget)
     chosen = chosen_rows(cliques, request)
-    describe_choice(cliques, request, chosen)
+    with places.chosen:
+        describe_choice(cliques, request, chosen)
     if not len(chosen):
         _nothing_chosen(request)
         return
+
+    # Without a budget it is that of the usual size.
+    sizes = None
+    has_images = images_at_hand(current) is not None
+    if request.planner == WHOLE_IMAGES and has_images:
+        sizes = sizes_of(current, cliques, request.with_budget(None))
+        if request.options.budget is None:
+            with st.spinner("Planning"):
+                request = request.with_budget(sizes.usual.plan.options.budget)
 
     proposal = plan_found(current, cliques, request)
     if not proposal.images.any():
         _nothing_to_make(current, cliques, request, chosen, proposal.note)
         return
-    if request.planner != WHOLE_IMAGES and images_at_hand(current) is None:
+    if request.planner != WHOLE_IMAGES and not has_images:
         st.caption(COUNTS_ALONE)
-    _draw(current, cliques, request, proposal)
+    _draw(current, cliques, request, proposal, sizes, places)
 
 
 PAGE = Page("Plan", "plan", ":material/checklist:", page)
@@ -137,61 +170,73 @@ def _nothing_to_make(
 
 
 def _draw(
-    current: CurrentDataset, cliques: Cliques, request: PlanRequest, proposal: PlannedImages
+    current: CurrentDataset,
+    cliques: Cliques,
+    request: PlanRequest,
+    proposal: PlannedImages,
+    sizes: PlanSizes | None,
+    places: Places,
 ) -> None:
-    """Draw a plan: its editor, its effects, the job that makes it, and other plans beside it."""
-    # page.css keeps the container with this key in sight.
-    head = st.container(key="_plan_summary", gap="xsmall")
-    curve, effects, sources = st.container(), st.container(), st.container()
-    left, right = st.columns([6, 7])
-
+    """Draw a plan: its sizes, examples and effects, its queries, and the job that makes it."""
+    effects = st.container()
     # Drawn before what stands above it, which is all of the plan as it was edited.
-    with left:
-        st.subheader("Images to make", anchor=False)
+    with st.expander(_queries_text(proposal), key="_plan_queries"):
         changes = query_editor.edit(cliques, proposal, request, editable=may_edit())
-    images = replace(proposal, images=changes.apply(proposal.images))
-    planned = plan_of(current, cliques, images, request, is_edited=bool(changes.images))
-
-    with effects:
-        by_counts = _choose_measure(request)
-        _draw_effects(planned, by_counts=by_counts)
-    with sources:
-        _draw_sources(current, planned.plan)
-    with left:
+        images = replace(proposal, images=changes.apply(proposal.images))
+        planned = plan_of(current, cliques, images, request, is_edited=bool(changes.images))
         _describe_classes(planned.plan)
-    _warn_unsupported(current, planned)
-    with right:
-        st.subheader("Before and after", anchor=False)
-        if by_counts:
-            touched = touched_rows(cliques, planned.after)
-            effect_charts.picture(cliques, planned.after, touched)
-        else:
-            effect_charts.picture_rates(cliques, planned.after)
-    _take_away(current, request, planned, head)
+        _warn_unsupported(current, planned)
 
-    # Later than the buttons, as it may have to plan twice more.
-    with curve:
-        _draw_curve(current, request, planned)
+    with places.examples:
+        draw_examples(current, planned.plan)
+    with effects:
+        by_counts = _draw_effects(planned, request)
+    pace = _take_away(current, request, planned, places.head)
     _draw_view(current, request, planned, by_counts=by_counts)
 
+    # Last, as further plans may have to be made.
+    if sizes is None:
+        return
 
-def _choose_measure(request: PlanRequest) -> bool:
-    """Draw whether effects are gaps in images: at first where the planner balances these."""
-    return st.toggle(
-        "As ConBias counts",
-        request.planner in COUNT_PLANNERS,
-        **in_url("plan_counts"),
-        help="Gaps in images, whatever the sizes of the classes, in place of rates.",
-    )
+    def measure(budget: int | None) -> Mapping[str, int | float]:
+        return measures_of(current, cliques, request.with_budget(budget))
+
+    with places.sizes:
+        draw_cards(sizes, planned.plan, measure, pace)
+    with places.curve:
+        draw_curve(sizes, planned.plan)
 
 
-def _draw_effects(planned: Planned, *, by_counts: bool) -> None:
-    """Draw the plan's measures, its warnings, and how balanced and how good it is."""
-    plan = planned.plan
-    effect_charts.draw_effects(planned.measures, by_counts=by_counts)
-    effect_charts.warn(planned.cliques, planned.after, plan, planned.measures)
-    notes = filter(None, (describe_balance(plan, planned.cliques), describe_proof(plan)))
+def _queries_text(proposal: PlannedImages) -> str:
+    n_queries = int((proposal.images > 0).sum())
+    return f"All {inflect(n_queries, 'queries')}" if n_queries > 1 else "The query"
+
+
+def _draw_effects(planned: Planned, request: PlanRequest) -> bool:
+    """Draw what changes, and the plan's warnings; return whether it is drawn in counts.
+
+    That is so at first where the planner balances counts.
+    """
+    plan, cliques = planned.plan, planned.cliques
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader("Before and after", anchor=False)
+        by_counts = st.toggle(
+            "As ConBias counts",
+            request.planner in COUNT_PLANNERS,
+            **in_url("plan_counts"),
+            help="Gaps in images, whatever the sizes of the classes, in place of rates.",
+        )
+
+    effect_charts.warn(cliques, planned.after, plan, planned.measures)
+    if by_counts:
+        touched = touched_rows(cliques, planned.after)
+        effect_charts.picture(cliques, planned.after, touched, planned.measures)
+    else:
+        effect_charts.picture_rates(cliques, planned.after, planned.measures)
+
+    notes = filter(None, (describe_balance(plan, cliques), describe_proof(plan)))
     st.caption(escape(" ".join(notes)))
+    return by_counts
 
 
 def _describe_classes(plan: Plan) -> None:
@@ -209,16 +254,6 @@ def _warn_unsupported(current: CurrentDataset, planned: Planned) -> None:
     verdicts = query_verdicts(current.store, current.name, planned.cliques, queries)
     if warning := warn_unsupported(queries, verdicts):
         st.caption(f":orange[:material/warning:] {warning}")
-
-
-def _draw_curve(current: CurrentDataset, request: PlanRequest, planned: Planned) -> None:
-    """Draw the effect by number of images: at once that of the plan, then of larger plans."""
-    n_images = planned.plan.images
-    chart = st.empty()
-    for curve in curves_of(current, planned.cliques, request):
-        with chart.container():
-            effect_charts.draw_curve(curve, n_images)
-    _drag_budget(int(curve["images"].max()), n_images)
 
 
 def _draw_view(
@@ -254,54 +289,17 @@ def _draw_planners(current: CurrentDataset, request: PlanRequest, planned: Plann
     effect_charts.budgets(budgets_compared(current, cliques, request), planned.plan.images)
 
 
-def _draw_sources(current: CurrentDataset, plan: Plan) -> None:
-    """Draw the first real images that the plan takes concept sets from, of those with files."""
-    captions: dict[str, str] = {}
-    for query in plan.queries:
-        if len(captions) >= SOURCES_SHOWN:
-            break
-        for source in query.sources[:1]:
-            caption = f"{query.n} × {query.class_name}: {', '.join(query.concepts)}"
-            captions.setdefault(source, caption)
-    if not captions:
-        return
-
-    files = read_image_files(current.store, current.name, list(captions))
-    uris = {name: uri for name, uri in uris_of(files).items() if uri is not None}
-    if not uris:
-        return
-
-    st.subheader("What they are made like", anchor=False)
-    draw_grid(uris, captions.__getitem__, key="_plan_sources", label="Sources", row_px=120)
-    st.caption(
-        f"Real images whose concepts the first {len(uris):,} queries take, with a few changed."
-    )
-
-
-def _drag_budget(most: int, n_images: int) -> None:
-    """Draw a slider that sets the budget."""
-    if most < 2:
-        return
-
-    def take() -> None:
-        st.session_state["budget"] = st.session_state["_plan_budget"]
-
-    # The plan may have changed by another control, so that its size is set in each run.
-    st.session_state["_plan_budget"] = min(n_images, most)
-    st.slider("Budget of the plan, in images", 1, most, key="_plan_budget", on_change=take)
-
-
 def _take_away(
     current: CurrentDataset, request: PlanRequest, planned: Planned, head: DeltaGenerator
-) -> None:
-    """Draw the time estimate, the job settings, and the buttons for the plan.
+) -> Pace:
+    """Draw the time estimate, the job settings, and the buttons for the plan; return the pace.
 
     `head` is where the summary is, with the button that creates the job.
     """
     n_images = planned.plan.images
 
     with st.container(border=True, key="_plan_job"):
-        length = draw_estimate(current, n_images, job_form.chosen_recipe())
+        pace = draw_estimate(current, n_images, job_form.chosen_recipe())
         settings = _choose_settings(current, planned.measures)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = edits.type_name(request.planner)
@@ -315,7 +313,7 @@ def _take_away(
 
     with head:
         with st.container(horizontal=True, vertical_alignment="center"):
-            effect_charts.draw_cost(planned.measures, length)
+            effect_charts.draw_cost(planned.measures, pace.time(n_images))
             if may_edit():
                 create = st.button(
                     "Create job",
@@ -330,6 +328,7 @@ def _take_away(
                     edits.start_job(current, name, settings, lambda _: (plan, amount))
                     st.rerun()
         edits.show_job(current, "_plan_to_jobs")
+    return pace
 
 
 def _choose_settings(
