@@ -14,15 +14,16 @@ from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.effects import measure
 from cobalance.generation.planning.plan import START_SHARE, Plan, PlanOptions
 from cobalance.generation.planning.planners import WHOLE_IMAGES, plan
-from cobalance.generation.planning.simulation import sets_of, simulate
+from cobalance.generation.planning.simulation import sets_of, simulate_images
 
 A_START, HALVE_IT = "A start", "Halve it"
 NOTHING_LEANS, AS_FAR = "Nothing leans", "As far as it goes"
 BUDGETS = 8
 """Plans of a curve, from the fewest images to the most."""
+SIZE_MEASURES = ("leaning", "difference", "largest")
+"""Of `cobalance.generation.planning.measure`, what a size leaves."""
 # A plan that ends one lean in ten has done what people can see.
 _ENDED_SHARE = 0.1
-SIZE_MEASURES = ("leaning", "difference", "largest")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +73,10 @@ class PlanSizes:
         """The plan within a budget."""
         if budget not in self._made:
             new_plan = self.make(budget)
-            after, sets = (
-                simulate(self.cliques, new_plan.queries),
-                sets_of(self.cliques, new_plan.queries),
-            )
+            sets = sets_of(self.cliques, new_plan.queries)
+            after = simulate_images(self.cliques, sets)
             rows = np.intersect1d(self.chosen, new_plan.options.rows(self.cliques))
+
             self._made[budget] = SizedPlan(new_plan, measure(self.cliques, after, sets, rows))
         return self._made[budget]
 

@@ -1,8 +1,9 @@
 """Graph store: sessions of the Neo4j driver, with its errors translated."""
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from copy import copy
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import Any, TypeVar
@@ -93,7 +94,18 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         self.database = database
         # The data folder of a local server: its disk is not to be written full.
         self.folder: Path | None = None
+        # By dataset, properties that its readers see in place of the stored ones.
+        self.read_as: Mapping[str, Mapping[str, Any]] = {}
         self.is_closed = self.has_written = False
+
+    def reading(self, dataset: str, properties: Mapping[str, Any]) -> "GraphStore":
+        """The same connection, whose readers see other properties of a dataset than are stored.
+
+        So one person compares by a concept what others compare by its classes.
+        """
+        view = copy(self)
+        view.read_as = {**self.read_as, dataset: properties}
+        return view
 
     @classmethod
     def connect(

@@ -19,7 +19,7 @@ from .backup import (
 from .cliques import (
     CliqueTotals as CliqueTotals,
     clique_totals as clique_totals,
-    compare_by as compare_by,
+    comparison_of as comparison_of,
     load_cliques as load_cliques,
     mining_of as mining_of,
     read_cliques as read_cliques,

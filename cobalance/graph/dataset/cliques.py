@@ -26,7 +26,7 @@ from cobalance.counting import (
     mine_one_against_rest,
 )
 from cobalance.graph.database import Claim, GraphStore, schema
-from cobalance.graph.database.statements import UPDATE_DATASET, clear_statement
+from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
@@ -260,8 +260,15 @@ def _read_mined_as(store: GraphStore, dataset: str) -> tuple[int | None, str]:
     return None, ""
 
 
-def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None:
-    """Compare a mined dataset by concepts, the first of them from now on; none for its classes.
+def comparison_of(
+    store: GraphStore, state: DatasetState, concepts: Sequence[str]
+) -> dict[str, Any]:
+    """Read the properties of a mined dataset that is compared by concepts, or by its classes.
+
+    Parameters
+    ----------
+    concepts : sequence of str
+        The first is compared; none for the dataset's classes.
 
     Raises
     ------
@@ -270,12 +277,9 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None
     UnknownNameError
         No image shows one of them.
     """
-    state = dataset_state(store, dataset)
     state.require_mined()
     split = state.mining_options().split
-    values = read_comparison(state, concepts, split, partial(load_images, store, state))
-    if concepts or state.compared:
-        store.write(UPDATE_DATASET, dataset=dataset, values=values)
+    return read_comparison(state, concepts, split, partial(load_images, store, state))
 
 
 def read_comparison(

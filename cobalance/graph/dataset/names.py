@@ -6,7 +6,7 @@ from cobalance.base import DataError, UnknownNameError
 from cobalance.graph.database import GraphStore, Node, Row
 from cobalance.graph.database.statements import names_statement, unknown_names_statement
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.dataset.state import DatasetState, dataset_state, state_of
 
 Names = Mapping[Node, Sequence[str]]
 """Names of classes, concepts or plans, by their kind of node."""
@@ -36,7 +36,7 @@ def state_with_names(
         # It raises an error with the names of the datasets that there are.
         return dataset_state(store, dataset)
 
-    state = DatasetState.of(row["dataset"])
+    state = state_of(store, row["dataset"])
     if mined:
         state.require_mined()
     else:

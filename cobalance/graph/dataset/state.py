@@ -214,7 +214,12 @@ def dataset_state(store: GraphStore, name: str, *, may_load: bool = True) -> Dat
 def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     """Read the state of a dataset, or None if the store has none of that name."""
     rows = store.read(statements.DATASET, dataset=name)
-    return DatasetState.of(rows[0]["dataset"]) if rows else None
+    return state_of(store, rows[0]["dataset"]) if rows else None
+
+
+def state_of(store: GraphStore, properties: Mapping[str, Any]) -> DatasetState:
+    """The state in a dataset's properties, as `GraphStore.reading` has them read."""
+    return DatasetState.of({**properties, **store.read_as.get(properties["name"], {})})
 
 
 def list_datasets(store: GraphStore) -> pd.DataFrame:

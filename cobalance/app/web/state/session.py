@@ -5,8 +5,9 @@ state, and ten users share one read.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any, TypeVar, cast
 
@@ -14,10 +15,16 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.base import NO_LIMIT
+from cobalance.base import NO_LIMIT, DataError, UnknownNameError
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore, Node, schema
-from cobalance.graph.dataset import DatasetState, class_sizes, dataset_state, list_datasets
+from cobalance.graph.dataset import (
+    DatasetState,
+    class_sizes,
+    comparison_of,
+    dataset_state,
+    list_datasets,
+)
 from cobalance.graph.queries import read_saved
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
@@ -25,6 +32,10 @@ from cobalance.workflows.store import open_store
 # The query parameter, and the key of the widget that is bound to it.
 DATASET = "dataset"
 _CHOICE = "_chosen_dataset"
+# The query parameter of the concept that a person compares by, and these by dataset.
+COMPARE_BY, _COMPARED = "compare_by", "_compared_by"
+OWN_CLASSES = " "
+"""In place of a concept, whose name is never blank: to compare by the dataset's own classes."""
 _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
     schema.CLASS.label: ("classes", {}),
     schema.CONCEPT.label: ("concepts", {"limit": NO_LIMIT}),
@@ -90,10 +101,15 @@ def apply_choice(names: Sequence[str], first: Callable[[Sequence[str]], str] | N
 
 @dataclass(frozen=True)
 class CurrentDataset:
-    """The chosen dataset in its present state, which is read once in a run, with cached reads."""
+    """The chosen dataset in its present state, which is read once in a run, with cached reads.
+
+    `state` has the concept that the user compares by, `compared_by_all` the one that others see
+    unless they choose another; empty for its classes.
+    """
 
     store: GraphStore
     state: DatasetState
+    compared_by_all: str = ""
 
     @property
     def name(self) -> str:
@@ -137,7 +153,36 @@ def current() -> CurrentDataset:
     NotFoundError
         It has been dropped or renamed since.
     """
-    return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
+    stored = dataset_state(store(), st.session_state[DATASET])
+    view = _compared_by_user(stored)
+    if view is None:
+        return CurrentDataset(store(), stored, "".join(stored.compared[:1]))
+    return CurrentDataset(view, dataset_state(view, stored.name), "".join(stored.compared[:1]))
+
+
+def _compared_by_user(stored: DatasetState) -> GraphStore | None:
+    """The store as read by who compares a dataset by another concept than others; None for as all.
+
+    The choice is the URL's. Beyond the page that draws it, it counts for a dataset without classes.
+    """
+    concept = st.session_state.get(COMPARE_BY, st.query_params.get(COMPARE_BY))
+    if concept is None and len(stored.own_classes) == 1:
+        concept = st.session_state.get(_COMPARED, {}).get(stored.name)
+    if concept is None or not stored.is_mined:
+        return None
+
+    st.session_state.setdefault(_COMPARED, {})[stored.name] = concept
+    # A concept of another dataset is none of this one's.
+    with suppress(UnknownNameError, DataError):
+        return _reading(store(), stored, concept)
+    return None
+
+
+@lru_cache(maxsize=16)
+def _reading(opened: GraphStore, stored: DatasetState, concept: str) -> GraphStore:
+    """The store with a dataset that is compared by a concept, or by its own classes."""
+    concepts = [] if concept == OWN_CLASSES else [concept]
+    return opened.reading(stored.name, comparison_of(opened, stored, concepts))
 
 
 def image_roots(dataset: str | None = None) -> tuple[str, ...]:

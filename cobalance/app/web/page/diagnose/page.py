@@ -24,7 +24,6 @@ from cobalance.app.web.state import (
     CurrentDataset,
     choice_in_url,
     in_url,
-    may_edit,
     named_in_url,
     names_of,
     number_in_url,
@@ -44,7 +43,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import ALL_IMAGES, agree, inflect
 from cobalance.graph.database import schema
-from cobalance.graph.dataset import clique_totals, compare_by
+from cobalance.graph.dataset import clique_totals
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import (
     DatasetProgress,
@@ -130,27 +129,22 @@ PAGE = Page("Diagnose", "diagnose", ":material/balance:", page)
 def _choose_comparison(current: CurrentDataset) -> None:
     """Draw the choice between the dataset's classes and a concept, with or without which."""
     names = names_of(current, schema.CONCEPT)
-    if not may_edit() or current.state.images_at is not None or not names:
+    if current.state.images_at is not None or not names:
         return
 
     class_names = [name for name, _ in current.state.own_classes]
     listed = shorten(", ".join(class_names), 40)
     classes = "no classes" if class_names == [ALL_IMAGES] else listed
-    compared, options = current.state.compared[:1], ["", *names]
-    now = "".join(compared)
-    chosen = st.selectbox(
+    options = [session.OWN_CLASSES, *names]
+    st.selectbox(
         "Compare by",
         options,
-        index=index_or_first(options, now),
-        format_func=lambda name: f"Compare by {name or classes}",
+        index=index_or_first(options, current.compared_by_all),
+        format_func=lambda name: f"Compare by {name.strip() or classes}",
         label_visibility="collapsed",
         width=240,
-        # With another comparison it is another widget, whose default is that.
-        key=f"_compare {current.state.mined_as} {compared}",
+        **choice_in_url(session.COMPARE_BY, options),
     )
-    if chosen != now:
-        compare_by(current.store, current.name, list(filter(None, [chosen])))
-        st.rerun()
 
 
 def _headline(current: CurrentDataset) -> DeltaGenerator:

@@ -363,7 +363,15 @@ def test_without_classes_the_picture_is_what_occurs_together(
     row = app.dataframe[0].value.iloc[0]
     assert [*row["concepts"], row["count_x"], row["count_no x"]] == ["y", 30, 0]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")
-    choice.select("").run()
+    assert choice.value == "x"
+
+    # It is in the link alone: others see the dataset as it is.
+    assert app.query_params["compare_by"] == ["x"]
+    others = open_page("diagnose", dataset=dataset)
+    assert "30 images show *x \\+ y*" in " ".join(one.value for one in others.subheader)
+    linked = open_page("diagnose", dataset=dataset, compare_by="x")
+    assert "and the 70 without" in shown_text(linked)
+    choice.select(" ").run()
     together = app.dataframe[1].value
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
 
