@@ -1,4 +1,4 @@
-"""The README's picture: UrbanCars' concepts at two steps, as Before/after draws them."""
+"""The README's picture: UrbanCars' concepts at two steps, as Compare draws them."""
 
 import numpy as np
 import pandas as pd

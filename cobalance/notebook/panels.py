@@ -92,8 +92,8 @@ class _Panel(Result):
 class Audit(_Panel):
     """Audit of a model's labels by people, by its id.
 
-    They answer on the page Audit of the web app, or by `sample` and `answer`. `graph` is that of
-    the store.
+    They answer under Audit on the page Annotate of the web app, or by `sample` and `answer`.
+    `graph` is that of the store.
     """
 
     def record(self) -> AuditRecord:

@@ -140,5 +140,5 @@ def test_a_click_while_a_fragment_refreshes(pages: Pages, store: GraphStore, dat
     page.get_by_role("button", name="Go to Plan").click()
     page.wait_for_url("**/plan**")
     expect(page.get_by_role("heading", name="Plan", level=1)).to_be_visible()
-    page.get_by_role("link", name="Jobs").click()
+    page.get_by_role("link", name="Make").click()
     expect(page.get_by_text("No job yet")).to_be_visible()

@@ -126,7 +126,7 @@ def test_selected_cliques_go_along_to_the_plan_and_back(pages: Pages) -> None:
 
 
 def test_a_finger_scrolls_the_page_and_pans_the_graph(pages: Pages) -> None:
-    page = pages.open("/?dataset=urbancars", width=1024, height=1000, touch=True)
+    page = pages.open("/?dataset=urbancars", width=1024, height=700, touch=True)
     screen = page.context.new_cdp_session(page)
     box = page.locator(".concept-graph").bounding_box()
     assert box is not None
@@ -158,7 +158,7 @@ def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
         page = pages.open(f"/?dataset=urbancars&view={view}")
         screenshot(page, f"diagnose-{view.lower()}")
     table = page.get_by_test_id("stDataFrame").first
-    number = {"x": 320, "y": ROW_PX * 1.5}
+    number = {"x": 450, "y": ROW_PX * 1.5}  # of the first class
     table.click(position=number)
     drawer = page.get_by_role("dialog", name="cow")
     expect(drawer.get_by_text("Log odds ratio")).to_be_visible()

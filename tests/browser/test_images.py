@@ -103,18 +103,19 @@ def test_from_a_grid_to_the_own_pixels_and_back_by_keyboard(opened: Pages) -> No
 
 def test_all_images_fit_one_page(opened: Pages) -> None:
     page = opened.open(f'/?dataset={DATASET}&images=["lawn"]&images_per_page=100&images_px=80')
-    cells = page.get_by_test_id("image-grid").first.get_by_role("button")
+    grids = page.get_by_role("dialog").get_by_test_id("image-grid")
+    cells = grids.first.get_by_role("button")
     expect(cells).to_have_count(N)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     settle(page)
-    page.get_by_test_id("stDataFrame").first.click(position={"x": 330, "y": 50})
+    page.get_by_test_id("stDataFrame").first.click(position={"x": 530, "y": 50})
     expect(cells).to_have_count(N // 3)  # of car and lawn
     page.wait_for_url("**images_px=80**")  # what was chosen holds for the next images
 
 
 def test_the_strongest_pairs_with_their_images_in_three_clicks(opened: Pages) -> None:
-    """In two: pairs alone, and the images beside the table; a third opens one of them."""
+    """In two: pairs alone, and their images beside the table; a third opens one of them."""
     page = opened.open(f"/?dataset={DATASET}")
     page.get_by_role("radio", name="2", exact=True).click()
     page.get_by_role("radio", name="Images", exact=True).click()

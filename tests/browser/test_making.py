@@ -259,7 +259,10 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
     expect(number).to_be_visible()
     settle(page)
     walk(page, number)
-    page.keyboard.press("ArrowRight")  # from the names to the first number
+    page.keyboard.press("ArrowRight")  # from the names to the bars: the page is about this row
+    page.wait_for_url("**row=**")
+    settle(page)
+    press("Details")
     details = page.get_by_role("dialog")
     expect(details.get_by_text("Log odds ratio")).to_be_visible()
     press("Add to plan", within=details)
@@ -284,7 +287,7 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
     press("Compare before and after")
     page.wait_for_url("**/compare**")
     expect(page.get_by_text("Largest difference", exact=True).first).to_be_visible()
-    page.get_by_role("link", name="Jobs").focus()
+    page.get_by_role("link", name="Make").focus()
     page.keyboard.press("Enter")
     press("Stop worker")
     expect(page.get_by_role("button", name="Start worker")).to_be_visible()

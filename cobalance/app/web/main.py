@@ -1,7 +1,10 @@
 """Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import streamlit as st
@@ -11,35 +14,36 @@ from cobalance.app.web.components import first_steps, saved_views
 from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import Page, errors_shown, meaning
+from cobalance.graph.queries import dataset_progress
+from cobalance.workflows.diagnose.steps import StepState, steps_of
 
 # Folders of `page`, in the order of the menu. One called `pages` Streamlit would take for its own.
-FOLDERS = (
-    "load",
-    "diagnose",
-    "neighbourhood",
-    "find",
-    "plan",
-    "jobs",
-    "evaluate",
-    "annotate",
-    "audit",
-    "study",
-    "compare",
-    "cypher",
-)
+FOLDERS = ("load", "diagnose", "plan", "jobs", "compare", "evaluate", "annotate", "study", "cypher")
+# Folders of views of other pages, which these name themselves.
+VIEWS = ("neighbourhood", "find", "audit")
 FIRST = "diagnose"
+# Pages beside the way of a dataset, which the menu keeps behind *More*.
+MORE = ("annotate", "study", "cypher")
+_MARKS = "_marks"
+_ICONS: Mapping[StepState, str] = {
+    "done": ":material/check_circle:",
+    "next": ":material/radio_button_checked:",
+}
+_MEANINGS: Mapping[StepState, str] = {"done": "Done.", "next": "The next step."}
 
 
-def declared_pages() -> dict[str, Page]:
-    """The pages by their addresses, in the order of the menu."""
+def declared_pages(folders: Sequence[str]) -> dict[str, Page]:
+    """Pages by their addresses."""
     pages: dict[str, Page] = {}
-    for folder in FOLDERS:
+    for folder in folders:
         page = import_module(f"cobalance.app.web.page.{folder}.page").PAGE
         pages[page.path] = page
     return pages
 
 
-PAGES = declared_pages()
+# In the order of the menu.
+PAGES = declared_pages(FOLDERS)
+_VIEWS = declared_pages(VIEWS).values()
 
 
 def main() -> None:
@@ -49,14 +53,7 @@ def main() -> None:
     st.logo(_picture("logo.svg"), size="large")
     require_login()
 
-    menu = {
-        path: st.Page(
-            page.draw, title=page.title, icon=page.icon, url_path=path, default=path == FIRST
-        )
-        for path, page in PAGES.items()
-    }
-    url.register(menu)
-    chosen = st.navigation(list(menu.values()), position="top")
+    chosen = _draw_menu()
     # Streamlit gives the first page an empty path.
     page = PAGES[chosen.url_path or FIRST]
 
@@ -67,12 +64,41 @@ def main() -> None:
         _draw_page(page, chosen)
 
 
+def _draw_menu() -> StreamlitPage:
+    """Draw the menu, with how far the dataset was in the last run; return the chosen page."""
+    marks = st.session_state.get(_MARKS, {})
+    menu = {}
+    for path, page in PAGES.items():
+        views = {view.title: view.draw for view in _VIEWS if view.part_of == path}
+        menu[path] = st.Page(
+            partial(page.draw, views) if views else page.draw,
+            title=page.title,
+            icon=_ICONS.get(marks.get(path), page.icon),
+            url_path=path,
+            default=path == FIRST,
+            help=_MEANINGS.get(marks.get(path)),
+        )
+
+    url.register(menu)
+    way = [menu[path] for path in PAGES if path not in MORE]
+    return st.navigation({"": way, "More": [menu[path] for path in MORE]}, position="top")
+
+
 def _draw_page(page: Page, chosen: StreamlitPage) -> None:
-    """Draw the title and the choice of the dataset, and the page if it can be drawn without one."""
+    """Draw the choice of the dataset, and the page if it can be drawn without one."""
     if first_steps.follow() and page.path == "datasets":
         url.go_to(FIRST)
     names = session.datasets()["dataset"].tolist()
     _header(page, names)
+
+    # The menu is drawn before the dataset is known, and once more where it says something else.
+    marks: dict[str, StepState] = {}
+    if names:
+        current = session.current()
+        marks = steps_of(current.state, dataset_progress(current.store, current.name))
+    if marks != st.session_state.get(_MARKS):
+        st.session_state[_MARKS] = marks
+        chosen = _draw_menu()
 
     url.restore()
     url.show_left_out()
@@ -93,12 +119,15 @@ def _picture(name: str) -> str:
 
 
 def _header(page: Page, names: list[str]) -> None:
-    """Draw the page's title and the choice of the dataset, which is in every URL."""
-    left, right = st.columns([3, 1], vertical_alignment="center")
-    explained = [f"- **{word}**: {meaning(word)}" for word in page.words]
-    left.title(page.title, anchor=False, help="\n".join(explained) or None)
+    """Draw the choice of the dataset, which is in every URL, at the end of the menu's row.
 
-    with right.container(horizontal=True, vertical_alignment="center"):
+    The page's name, which the menu shows, is for those who hear the page.
+    """
+    of_views = [view.words for view in _VIEWS if view.part_of == page.path]
+    words = chain(page.words, *of_views)
+    explained = [f"- **{word}**: {meaning(word)}" for word in words]
+    with st.container(horizontal=True, vertical_alignment="center", key="_header"):
+        st.title(page.title, anchor=False, help="\n".join(explained) or None, width="content")
         if names:
             _choose_dataset(page, names)
             saved_views.draw_menu(page.path)
@@ -108,20 +137,21 @@ def _header(page: Page, names: list[str]) -> None:
 def _choose_dataset(page: Page, names: list[str]) -> None:
     """Draw the choice of the dataset, and say whether it is a demo."""
     session.apply_choice(names, page.first_dataset)
-    st.selectbox(
-        "Dataset",
-        names,
-        # No default, so that the URL always names the dataset.
-        index=None,
-        key=session.DATASET,
-        bind="query-params",
-        on_change=url.clear,
-        required=True,
-        label_visibility="collapsed",
-    )
-
-    if session.current().state.demo:
-        st.badge("demo", color="gray", help="From `cobalance demo`, whose `--remove` deletes it.")
+    with st.container(key="_dataset", width=190):
+        st.selectbox(
+            "Dataset",
+            names,
+            # No default, so that the URL always names the dataset.
+            index=None,
+            key=session.DATASET,
+            bind="query-params",
+            on_change=url.clear,
+            required=True,
+            label_visibility="collapsed",
+        )
+        # Over the end of the field: in an option's text, it would be in the URL.
+        if session.current().state.demo:
+            st.caption("demo")
 
 
 def require_login() -> None:

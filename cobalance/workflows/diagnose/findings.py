@@ -153,11 +153,23 @@ def headline(
     >>> headline(0, 89, row, {"country": 100, "urban": 100})
     'None of 89 combinations leans to a class.'
     """
+    text = count_leaning(leaning, cliques)
     if not leaning or strongest is None:
+        return text
+    return f"{text} {describe_lean(strongest, class_sizes, shown)}"
+
+
+def count_leaning(leaning: int, cliques: int) -> str:
+    """Say how many combinations lean to a class.
+
+    Examples
+    --------
+    >>> count_leaning(1, 1200), count_leaning(0, 9)
+    ('1 of 1,200 combinations leans.', 'None of 9 combinations leans to a class.')
+    """
+    if not leaning:
         return f"None of {inflect(cliques, 'combinations')} leans to a class."
-    verb = agree(leaning, "leans", "lean")
-    lean = describe_lean(strongest, class_sizes, shown)
-    return f"{leaning:,} of {inflect(cliques, 'combinations')} {verb}. {lean}"
+    return f"{leaning:,} of {inflect(cliques, 'combinations')} {agree(leaning, 'leans', 'lean')}."
 
 
 def describe_lean(

@@ -1,6 +1,5 @@
 """The way of a dataset from its annotations to an evaluated model, and its next step."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from cobalance.graph.dataset import DatasetState
@@ -9,38 +8,25 @@ from cobalance.graph.queries import DatasetProgress
 StepState = Literal["done", "next", "later"]
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step of the way, and the path of the page that it is taken on.
+def steps_of(state: DatasetState, progress: DatasetProgress) -> dict[str, StepState]:
+    """States of the steps by the pages that they are taken on, in their order.
 
     The first that is not done is ``"next"``.
     """
-
-    name: str
-    page: str
-    state: StepState
-
-
-def steps_of(state: DatasetState, progress: DatasetProgress) -> list[Step]:
-    """All steps in their order, of which one at most is the next."""
-    made_on = "jobs" if progress.ordered else "plan"
-    compared_on = "jobs" if progress.made and not progress.compared else "compare"
-    ways = (
-        ("Load", "datasets", state.is_complete),
-        ("Diagnose", "diagnose", state.is_mined),
-        ("Plan", "plan", progress.planned),
-        ("Make", made_on, progress.made and not progress.making),
-        ("Compare", compared_on, progress.compared),
-        ("Evaluate", "evaluate", progress.evaluated),
-    )
-
-    steps = []
-    # The first step that is not done is the next one.
-    waiting: StepState = "next"
-    for name, page, is_done in ways:
-        steps.append(Step(name, page, "done" if is_done else waiting))
-        if not is_done:
-            waiting = "later"
+    is_done = {
+        "datasets": state.is_complete,
+        "diagnose": state.is_mined,
+        "plan": progress.planned,
+        "jobs": progress.made and not progress.making,
+        "compare": progress.compared,
+        "evaluate": progress.evaluated,
+    }
+    waiting = [page for page, done in is_done.items() if not done]
+    steps: dict[str, StepState] = {
+        page: "done" if done else "later" for page, done in is_done.items()
+    }
+    if waiting:
+        steps[waiting[0]] = "next"
     return steps
 
 

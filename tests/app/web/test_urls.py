@@ -89,7 +89,7 @@ def test_a_concept_without_neighbours(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     write_dataset(dataset, [("a", ("alone",), 2), ("b", ("alone",), 1)])
-    assert broken(open_page("neighbourhood", dataset=dataset)) == []
+    assert broken(open_page("diagnose", view="Around", dataset=dataset)) == []
 
 
 def test_what_is_left_out_is_said_once(open_page: OpenPage, cars: str) -> None:
@@ -106,7 +106,7 @@ def test_a_name_that_reads_as_a_number_is_a_name(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     write_dataset(dataset, [("a", ("inf", "nan"), 2), ("b", ("nan",), 1)])
-    app = open_page("neighbourhood", dataset=dataset, near_concept="inf", near_most="inf")
+    app = open_page("diagnose", view="Around", dataset=dataset, near_concept="inf", near_most="inf")
     assert not app.exception
     assert app.selectbox(key="near_concept").value == "inf"
     assert "`near_most`" in shown_text(app)

@@ -28,7 +28,6 @@ from .graph_story import (
     draw_story as draw_story,
 )
 from .imbalance_table import (
-    MAX_BARS as MAX_BARS,
     disagreement_column as disagreement_column,
     imbalance_columns as imbalance_columns,
     imbalance_view as imbalance_view,

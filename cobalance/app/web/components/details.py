@@ -30,8 +30,8 @@ BEFORE, AFTER = "Before", "After"
 
 
 def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
-    """Read a clique's row of the imbalance table; no row if it was not mined."""
-    if not current.is_mined:
+    """Read a clique's row of the imbalance table; no row if it was not mined, or is empty."""
+    if not current.is_mined or not clique:
         return pd.DataFrame()
     size = len(clique)
     ranking = Ranking(concepts=clique, min_size=size, max_size=size, limit=1)

@@ -90,14 +90,21 @@ def _show_first_pages(current: CurrentDataset) -> None:
 
 
 def strip(
-    current: CurrentDataset, clique: tuple[str, ...], class_name: str, most: int, row_px: int
-) -> None:
-    """Draw the first images of a clique in a class, `most` of them; a click opens the gallery."""
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    class_name: str,
+    most: int,
+    row_px: int,
+    key: str,
+) -> str | None:
+    """Draw the first images of a clique in a class, in one row; say why none can be drawn.
+
+    They are `most` of them, or as many as have room; a click opens the gallery.
+    """
     images = _read_images(current, clique, class_name, skip=0, limit=most)
     problem = "No images." if images.empty else _no_files(images)
     if problem is not None:
-        st.caption(problem)
-        return
+        return problem
 
     def open_in_gallery(name: str | None) -> None:
         if name is not None:
@@ -106,17 +113,20 @@ def strip(
             url.show_images(clique)
             url.write(OPENED, [name])
 
-    _draw_grid(
-        current,
-        clique,
-        class_name,
-        images,
-        key=f"_strip {class_name} {clique}",
-        label=f"First images of {class_name} with {', '.join(clique)}",
-        row_px=row_px,
-        overlay=st.session_state.get(BOXES, True),
-        on_open=open_in_gallery,
-    )
+    # Its height is known before the pictures are, and what comes below stays where it is.
+    with st.container(key=f"{key} strip {class_name} {clique}", height=row_px + 8, border=False):
+        _draw_grid(
+            current,
+            clique,
+            class_name,
+            images,
+            key=f"{key} {class_name} {clique}",
+            label=f"First images of {class_name} with {', '.join(clique)}",
+            row_px=row_px,
+            overlay=st.session_state.get(BOXES, True),
+            on_open=open_in_gallery,
+        )
+    return None
 
 
 def _page_key(current: CurrentDataset, class_name: str) -> str:
@@ -234,6 +244,6 @@ def _no_files(images: pd.DataFrame) -> str | None:
     if not session.image_roots():
         return (
             "Names only: no folder with the files is known. Editors add one under "
-            "*Image folders* on the Datasets page."
+            "*Image folders* on the Data page."
         )
     return None

@@ -1,5 +1,7 @@
 """Shared choices around the concept graph: the two sides of its axis, and the centre."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset
@@ -8,26 +10,33 @@ from cobalance.base import agree, inflect
 from cobalance.graph.queries import Contrasts, Kind, read_contrasts
 from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
 
+_LEFT, _RIGHT = "left", "right"  # the query parameters
+_SIDES = "_sides"  # the default sides of the last run
 
-def choose_axis(current: CurrentDataset) -> Axis:
+
+def choose_axis(current: CurrentDataset, sides: Sequence[str] = ()) -> Axis:
     """Draw the choice of the two sides, if there are more than two classes.
 
-    By default they are the two classes that differ most.
+    By default they are `sides`, or the two classes that differ most. When these change, so does the
+    choice.
     """
     classes = list(current.class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
 
     contrasts = current.read(read_contrasts)
-    first, second = default_sides(contrasts, classes)
+    first, second = sides if len(sides) == 2 else default_sides(contrasts, classes)
+    if sides and st.session_state.get(_SIDES, sides) != sides:
+        st.session_state[_LEFT], st.session_state[_RIGHT] = first, second
+    st.session_state[_SIDES] = sides
     with st.container(horizontal=True, width="content", gap="xsmall"):
-        left = choose_named("Left", classes, "left", first, width=125)
+        left = choose_named("Left", classes, _LEFT, first, width=125)
 
         # The default pair belongs together: another left side is compared with all others.
         usual = second if left == first else ALL_OTHERS
         others = [ALL_OTHERS, *(name for name in classes if name != left)]
         purpose = describe_contrast(contrasts)
-        right = choose_named("Right", others, "right", usual, width=145, help=purpose)
+        right = choose_named("Right", others, _RIGHT, usual, width=145, help=purpose)
     return Axis.between(classes, left, right)
 
 
@@ -66,12 +75,14 @@ differs as much.
     return f"{text}."
 
 
+VIEW, AROUND = "view", "Around"  # the choice of a picture of Diagnose, and one of them
 KIND, CONCEPT, CLASS = "near_kind", "near_concept", "near_class"  # keys of its choices
 EXPANDED = "near_expanded"
 
 
 def make_centre(name: str, kind: Kind = "concept") -> None:
-    """Make a concept or class the centre."""
+    """Make a concept or class the centre of Diagnose's view *Around*."""
+    st.session_state[VIEW] = AROUND
     st.session_state[KIND] = kind.capitalize()
     st.session_state[{"concept": CONCEPT, "class": CLASS}[kind]] = name
     collapse_all()

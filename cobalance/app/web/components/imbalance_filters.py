@@ -25,39 +25,43 @@ Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
 ROWS = (200, 1000, 5000)
 
 
-def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, DeltaGenerator | None]:
-    """Draw the filters; return the ranking that they select, and a place.
+def ranking(
+    current: CurrentDataset, concepts: list[str]
+) -> tuple[Ranking, DeltaGenerator, DeltaGenerator | None]:
+    """Draw the filters; return the ranking that they select, and two places.
 
-    There `choose_facet` is still to draw the groups of concepts, which take longest to read, once
-    the rest of the page is there; None if one of them is chosen.
+    The first is for further filters, beside most of these behind a button. In the second
+    `choose_facet` is still to draw the groups of concepts, which take longest to read, once the
+    rest of the page is there; None if one of them is chosen.
     """
     sizes = list(range(1, current.mining.max_size + 1))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
-        size = st.segmented_control(
-            "Size", sizes, **number_in_url("size"), help="Concepts in a clique."
-        )
-        under = choose_class(current.class_sizes)
-        max_q_value = choose_q_value()
-        order = st.selectbox(
-            "Order",
-            list(ORDERS),
-            format_func=ORDERS.__getitem__,
-            **choice_in_url("by"),
-            width=190,
-            help="Evidence: q-values of at most 0.05 first, by the difference of rates. Stands on "
-            "its own: only what the parts of a combination do not explain, by that effect.",
-        )
-        rows = st.selectbox(
-            "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
-        )
-
+    st.caption("Size", help="Concepts in a combination.", width="content")
+    size = st.segmented_control(
+        "Size", sizes, **number_in_url("size"), label_visibility="collapsed"
+    )
+    order = st.selectbox(
+        "Order",
+        list(ORDERS),
+        format_func=ORDERS.__getitem__,
+        **choice_in_url("by"),
+        width=150,
+        label_visibility="collapsed",
+    )
+    more = st.popover(f"Filter ({_n_chosen()})", icon=":material/filter_list:", key="_filters")
+    with more:
+        chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            under = choose_class(current.class_sizes)
+            max_q_value = choose_q_value()
+            rows = st.selectbox(
+                "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
+            )
         # Without a chosen group the ranking does not wait for the groups, which take longest.
-        container = st.container(width="content")
+        container = st.container()
         place: DeltaGenerator | None = container
         facet = None
         if st.session_state.get(f"_id_{GROUP}") is not None or GROUP in st.query_params:
             facet, place = choose_facet(current, container), None
-        chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
 
     selected = Ranking(
         by=order,
@@ -70,7 +74,15 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, Delt
         max_q_value=max_q_value,
         limit=rows,
     )
-    return selected, place
+    return selected, more, place
+
+
+def _n_chosen() -> int:
+    """Number of filters behind the button that leave out rows."""
+    names = {"under": "under", "q": "q", CONCEPTS: CONCEPTS, GROUP: f"_id_{GROUP}"}
+    values = [st.session_state.get(key, st.query_params.get(name)) for name, key in names.items()]
+    # The largest q-value is any.
+    return sum(value not in (None, "", [], 1.0, Q_VALUES[1.0]) for value in values)
 
 
 def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None:
@@ -85,7 +97,6 @@ def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None
         format_func=lambda name: _facet_text(facets[name]),
         **id_in_url(GROUP, facets),
         placeholder="any group",
-        width=190,
         help="Categories of attributes that were labelled, and concepts that occur together "
         "(communities of the graph), by their most frequent concepts; with how many of them lean "
         "to a class by themselves.",

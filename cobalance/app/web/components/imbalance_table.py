@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets import count_column, text_column, unless_empty
+from cobalance.app.web.widgets import count_column, escape, text_column, unless_empty
 from cobalance.statistics import COUNT, EVIDENCE, GAP, OWN, RATE
 from cobalance.workflows.cells import log_odds_texts, q_text
-from cobalance.workflows.concept_graph import class_colors
+from cobalance.workflows.concept_graph import NEUTRAL, class_colors
 from cobalance.workflows.diagnose.tables import (
     DISAGREEMENT,
     disagreement_texts,
@@ -23,22 +23,37 @@ _SHORTER = {
     "as many images, different rates": "as many, different rates",
 }
 """Words of where counts and rates disagree that are too long for a column."""
+RATES = "rates"
+"""The column of the rates of all classes, as bars in one cell."""
 MAX_BARS = 4  # classes that have their counts beside the bars
 
 
-def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
-    """Column configuration of an imbalance table; `most` is the rate of a full bar, in percent."""
-    columns = _lean_columns(len(classes)) | _evidence_columns()
+def imbalance_columns(classes: Sequence[str], most: float, largest: int) -> dict[str, Any]:
+    """Column configuration of an imbalance table.
+
+    `most` is the rate of a full bar, in percent, `largest` the most concepts of a row.
+    """
+    columns = _lean_columns(len(classes), largest) | _evidence_columns()
+    columns[RATES] = st.column_config.BarChartColumn(
+        "Rates",
+        width=max(70, min(140, 25 * len(classes))),
+        y_min=0,
+        y_max=most or 1,
+        color=NEUTRAL,
+        help=f"The share of each class's images: {escape(', '.join(classes))}.",
+    )
     for name, color in class_colors(classes).items():
         columns[COUNT + name] = count_column(name, width=60)
         columns[RATE + name] = rate_column(name, most, color)
     return columns
 
 
-def _lean_columns(n_classes: int) -> dict[str, Any]:
+def _lean_columns(n_classes: int, largest: int) -> dict[str, Any]:
     """Columns of the concepts, and of the class that they lean to and how far."""
     return {
-        "concepts": st.column_config.ListColumn("Concepts", width=170),
+        "concepts": st.column_config.ListColumn(
+            "Concepts", width=max(110, min(230, 75 * largest)), pinned=True
+        ),
         "repeats": text_column(
             "Repeats",
             width=65,
@@ -47,7 +62,7 @@ def _lean_columns(n_classes: int) -> dict[str, Any]:
         # Of many classes the text names the lowest, too.
         "rate difference": text_column(
             "Rate difference",
-            width=115 if n_classes == 2 else 215,
+            width=115 if n_classes == 2 else 190,
             help="The largest rate less the smallest, and the classes that have these.",
         ),
         "gap": count_column(
@@ -76,7 +91,7 @@ def _evidence_columns() -> dict[str, Any]:
             "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
         ),
         "q-value": text_column(
-            "q-value", width=62, help="Of one rate in all classes; Benjamini-Hochberg."
+            "q-value", width=58, help="Of one rate in all classes; Benjamini-Hochberg."
         ),
         "own effect": text_column(
             "Own effect",
@@ -152,6 +167,8 @@ def imbalance_view(
     if "repeats" in frame and frame["repeats"].map(len).any():
         view["repeats"] = [unless_empty("+{}", len(same)) for same in frame["repeats"]]
 
+    rates = 100 * frame[[RATE + name for name in classes]].fillna(0).to_numpy()
+    view[RATES] = rates.tolist()
     view["rate difference"] = effect_texts(frame)
     view["q-value"] = list(map(q_text, frame["q_value"]))
     for name, texts in disagreement_texts(frame).items():
@@ -182,7 +199,7 @@ def imbalance_view(
     view["size"] = frame["size"].to_numpy()
 
     # Before the bars of many classes, which take more than a screen.
-    place = len(view.columns) if has_few_classes else [*view].index("q-value")
+    place = len(view.columns) if has_few_classes else [*view].index("q-value") + 1
     view.insert(place, "log odds ratio", log_odds_texts(frame))
     if by == GAP:
         view.insert(1, "gap", view.pop("gap"))

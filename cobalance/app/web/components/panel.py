@@ -29,7 +29,7 @@ Choice = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class Frame:
-    """Differences between the pages Audit and Study."""
+    """Differences between the audits and studies."""
 
     of: type[Audit] | type[Study]
     start: Callable[[GraphStore, str], str]  # says how to draw the first one

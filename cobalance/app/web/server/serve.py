@@ -39,6 +39,14 @@ SCRIPT = Path(__file__).parents[1] / "main.py"
 PORT = 8501
 """The port when none is named and it is free."""
 
+MOVED = {
+    # Streamlit serves the first page here alone.
+    "/diagnose": "/",
+    # Pages of old links, which have become views of others.
+    "/neighbourhood": "/?view=Around",
+    "/find": "/?view=Similar",
+    "/audit": "/annotate?annotate_view=Audit",
+}
 _FURTHER_PORTS = 20
 # How long open connections may go on when the server ends.
 _GOODBYE_S = 3
@@ -181,10 +189,12 @@ def _show_defect(error: Exception) -> bool:
     return True
 
 
-def _to_first_page(request: Request) -> RedirectResponse:
-    """Redirect /diagnose to /, the only URL at which Streamlit serves the first page."""
-    query = request.url.query
-    return RedirectResponse(f"/?{query}" if query else "/")
+def _redirect(request: Request) -> RedirectResponse:
+    """Redirect a path of `MOVED`, with its parameters."""
+    place, query = MOVED[request.url.path], request.url.query
+    if query:
+        place += ("&" if "?" in place else "?") + query
+    return RedirectResponse(place)
 
 
 class PageHtml:
@@ -303,7 +313,7 @@ def _make_app(settings: Settings, listening: Listening, ready: Callable[[], None
         routes=[
             Route(health.PATH, health.DatabaseProbe(settings).answer),
             Route(metrics.PATH, monitor.answer),
-            Route("/diagnose", _to_first_page),
+            *(Route(path, _redirect) for path in MOVED),
         ],
         middleware=middleware,
         on_script_error=_show_defect,

@@ -84,7 +84,7 @@ class UploadLimits:
             uploads = self._sessions.get(session)
             if uploads is None or uploads.connection is None:
                 raise UploadRefusedError(
-                    403, "This session may not send files. Open the page Datasets as an editor."
+                    403, "This session may not send files. Open the page Data as an editor."
                 )
             if len(uploads.here) + len(uploads.coming) >= MOST_FILES:
                 raise UploadRefusedError(

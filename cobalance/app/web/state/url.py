@@ -221,21 +221,31 @@ def write_one(key: str, value: str | None) -> None:
     write(key, [] if value is None else [value])
 
 
+def named_clique(key: str) -> Clique | None:
+    """The clique that a parameter of the URL names, if it names one."""
+    text = st.query_params.get(key)
+    return None if text is None else _clique_from_text(text)
+
+
+def name_clique(key: str, clique: Clique | None) -> None:
+    """Set the clique that a parameter of the URL names; None takes it out."""
+    write(key, [] if clique is None else [_text_of(clique)])
+
+
 def shown_images() -> tuple[Clique, str | None] | None:
     """The clique whose images are shown, and the one class that they are of, if it is one."""
-    text = st.query_params.get(IMAGES)
-    clique = None if text is None else _clique_from_text(text)
+    clique = named_clique(IMAGES)
     return None if clique is None else (clique, st.query_params.get(IMAGES_OF))
 
 
 def show_images(clique: Clique | None, class_name: str | None = None) -> None:
     """Set whose images are shown; None for no clique's."""
-    write(IMAGES, [] if clique is None else [_text_of(clique)])
+    name_clique(IMAGES, clique)
     write_one(IMAGES_OF, class_name)
 
 
 def compare(before: str, after: str | None) -> None:
-    """Set the dataset to compare with on the page Before/after."""
+    """Set the dataset to compare with on the page Compare."""
     _set(COMPARED, after, after or "")
     st.session_state[_COMPARED_WITH] = before
 

@@ -23,7 +23,7 @@ LABELS = {name: said.title for name, (_, said) in declared_options().items()} | 
 """Fields of the import form, by the option that they set."""
 
 _FIELDS = {
-    "images": "“Image folders” on the Datasets page",
+    "images": "“Image folders” on the Data page",
     "timeout_s": "“Time limit in seconds”",
     "skip_missing": "“Leave out images that cannot be read”",
     "reference": "“Name real images by their addresses”",
@@ -49,15 +49,15 @@ _FIELDS = {
     "min_size": "“Sizes” from 1",
 }
 _ACTIONS = {
-    "ingest": "load it on the Datasets page",
-    "mine": "mine it with “Mine” on the Datasets page",
+    "ingest": "load it on the Data page",
+    "mine": "mine it with “Mine” on the Data page",
     "plan": "make the plan on the Plan page",
     "plan_counterfactuals": "plan edits on the Plan page",
-    "rebalance": "make the dataset from the job on the Jobs page",
-    "retry": "queue the job again with “Fill up” on the Jobs page",
-    "rename_dataset": "rename it with “Rename” on the Datasets page",
-    "drop_dataset": "drop it with “Drop” on the Datasets page",
-    "compute_embeddings": "compute or add vectors on the Find page",
+    "rebalance": "make the dataset from the job on the Make page",
+    "retry": "queue the job again with “Fill up” on the Make page",
+    "rename_dataset": "rename it with “Rename” on the Data page",
+    "drop_dataset": "drop it with “Drop” on the Data page",
+    "compute_embeddings": "compute or add vectors on the Diagnose page, under “Similar”",
     "review_attributes": "accept some with “Review” on the Annotate page",
     "restore": "have whoever runs it restore the backup",
     "server_status": "ask whoever runs it",
@@ -93,11 +93,11 @@ def in_app(part: Setting | Action) -> str:
     >>> in_app(Setting("id_column")), in_app(Setting("on_error", "skip"))
     ('“Image id”', '“Malformed records” set to “Leave out, and list”')
     >>> in_app(Setting("images")), in_app(Setting("send_images"))
-    ('“Image folders” on the Datasets page', '“Send images” (in a terminal)')
+    ('“Image folders” on the Data page', '“Send images” (in a terminal)')
     >>> in_app(Setting("plan.children", "keep"))
     '“Children” set to keep (in a terminal)'
     >>> in_app(Action("mine", "zoo", max_size=3))
-    'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
+    'mine it with “Mine” on the Data page (“Most concepts in a clique”: 3)'
     """
     if isinstance(part, Action):
         return _action_text(part)

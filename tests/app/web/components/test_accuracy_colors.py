@@ -84,7 +84,7 @@ def test_pages_colour_by_the_model_of_the_address(open_page, store, cars, output
     assert "Accuracy: ≤ 60%" in legend
     assert "≥ 90%" in legend
     assert "grey: 75.0%, as overall" in legend
-    near = open_page("neighbourhood", dataset=cars, model=model)
+    near = open_page("diagnose", view="Around", dataset=cars, model=model)
     assert not near.exception
     assert "grey: 75.0%, as overall" in "".join(one.proto.body for one in near.get("html"))
-    assert "grey" not in shown_text(open_page("neighbourhood", dataset=cars))
+    assert "grey" not in shown_text(open_page("diagnose", view="Around", dataset=cars))

@@ -52,7 +52,7 @@ def test_the_example_is_loaded_in_the_page(
     assert not app.exception
     assert loaded == [cars]
     assert app.selectbox(key="dataset").value == cars
-    assert "combinations" in str([one.value for one in app.subheader])
+    assert "combinations" in str([one.value for one in app.header])
 
 
 def test_whoever_may_only_look_is_offered_nothing(

@@ -18,4 +18,4 @@ def test_what_audits_say_has_a_column_where_there_are_audits():
     assert "audit" not in imbalance_view(frame, sizes)
     shown = imbalance_view(frame, sizes, audited=["not supported", None])
     assert shown["audit"].tolist() == ["not supported", "-"]
-    assert set(shown) <= set(imbalance_columns(list(sizes), 7))
+    assert set(shown) <= set(imbalance_columns(list(sizes), 7, 2))

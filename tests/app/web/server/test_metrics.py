@@ -108,9 +108,9 @@ def runs(page: str, outcome: str) -> float:
 
 
 def test_pages_are_counted_by_how_they_end(open_page):
-    before = runs("Datasets", "ok")
+    before = runs("Data", "ok")
     open_page("datasets")
-    assert runs("Datasets", "ok") > before
+    assert runs("Data", "ok") > before
     for error, outcome in ((DataError("no"), "error"), (ZeroDivisionError(), "defect")):
         with pytest.raises(type(error)), page_run("of a test"):
             raise error

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import cobalance.app.web.page
-from cobalance.app.web.main import FOLDERS, PAGES
+from cobalance.app.web.main import FOLDERS, PAGES, VIEWS
 from cobalance.app.web.widgets.wording import GLOSSARY, meaning
 
 
@@ -12,7 +12,7 @@ def test_every_word_that_a_page_explains_is_there():
 
 def test_every_folder_of_pages_is_in_the_menu():
     folders = Path(cobalance.app.web.page.__file__).parent.glob("*/page.py")
-    assert {file.parent.name for file in folders} == set(FOLDERS)
+    assert {file.parent.name for file in folders} == {*FOLDERS, *VIEWS}
 
 
 def test_every_row_has_a_word_a_meaning_and_what_the_paper_says():

@@ -193,7 +193,7 @@ def show_compare(current: CurrentDataset) -> None:
     if not others:
         empty_state(
             "There is only one dataset",
-            "Load the images that a generator has made as another one, on the **Datasets** page.",
+            "Load the images that a generator has made as another one, on the **Data** page.",
         )
         return
 

@@ -1,4 +1,6 @@
-"""Page Annotate: propose, review, label, measure and compare."""
+"""Page Annotate: propose, review, label, measure, compare and audit."""
+
+from collections.abc import Callable, Mapping
 
 from cobalance.app.web.page.annotate import label, measure, propose, review, runs
 from cobalance.app.web.state import session
@@ -15,9 +17,13 @@ PARTS = {
 }
 
 
-def page() -> None:
-    """Draw the page."""
-    PARTS[choose_view("Part of the page", tuple(PARTS), "annotate_view")](session.current())
+def page(views: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the page, of which `views` are parts, too."""
+    part = choose_view("Part of the page", (*PARTS, *views), "annotate_view")
+    if part in views:
+        views[part]()
+    else:
+        PARTS[part](session.current())
 
 
 PAGE = Page(

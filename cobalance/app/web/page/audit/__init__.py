@@ -1,1 +1,1 @@
-"""The page Audit: people check labels of models, blind."""
+"""The part Audit of the page Annotate: people check labels of models, blind."""

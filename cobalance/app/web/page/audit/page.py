@@ -1,4 +1,4 @@
-"""Page Audit: whether images show what a model says, one after the other."""
+"""Part Audit of Annotate: whether images show what a model says, one after the other."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def page() -> None:
     panel.draw(panel.Frame(Audit, _how_to_start, _draw, lambda _: _CHOICES))
 
 
-PAGE = Page("Audit", "audit", ":material/fact_check:", page, words=("audit",))
+PAGE = Page("Audit", "audit", ":material/fact_check:", page, words=("audit",), part_of="annotate")
 
 
 def _how_to_start(store: GraphStore, dataset: str) -> str:

@@ -1,1 +1,1 @@
-"""The page Before/after: the same diagnosis of two datasets."""
+"""The page Compare: the same diagnosis of two datasets."""

@@ -65,7 +65,7 @@ def page() -> None:
         empty_state(
             "There is only one dataset",
             "Load a second version to compare with, such as the rebalanced one: on the "
-            "**Datasets** page, or with `cobalance ingest` in a terminal.",
+            "**Data** page, or with `cobalance ingest` in a terminal.",
             icon=":material/compare_arrows:",
         )
         return
@@ -77,7 +77,7 @@ def page() -> None:
         empty_state(
             f"No other version of {escape(shorten(before.name))}",
             "Choose the dataset to compare it with above. A version with the missing images is "
-            "made on the **Jobs** page.",
+            "made on the **Make** page.",
             icon=":material/compare_arrows:",
         )
         draw_story(before, None, rebalanced=False)
@@ -158,9 +158,7 @@ def first_dataset(names: Sequence[str]) -> str:
     return next(iter(read_copies(session.store()).values()), names[0])
 
 
-PAGE = Page(
-    "Before/after", "compare", ":material/compare_arrows:", page, first_dataset=first_dataset
-)
+PAGE = Page("Compare", "compare", ":material/compare_arrows:", page, first_dataset=first_dataset)
 
 
 def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:

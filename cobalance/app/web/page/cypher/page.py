@@ -107,7 +107,7 @@ def saved_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bo
     if current is None:
         empty_state(
             "No dataset yet",
-            "The saved queries are about a dataset. Load one on the **Datasets** page, or ask the "
+            "The saved queries are about a dataset. Load one on the **Data** page, or ask the "
             f"graph a query of your own: choose **{OWN}** above.",
         )
         return None, False

@@ -267,9 +267,9 @@ def _ways_on(current: CurrentDataset, details: NodeDetails) -> None:
     if is_concept:
         concepts = [name]
     with st.container(horizontal=True):
-        if (is_class or is_concept) and st.button("Open in Neighbourhood", key="_cypher_near"):
+        if (is_class or is_concept) and st.button("Look around it", key="_cypher_near"):
             make_centre(str(name), "class" if is_class else "concept")
-            url.go_to("neighbourhood")
+            url.go_to("diagnose")
         if concepts and current.is_mined and st.button("Open in Diagnose", key="_cypher_diagnose"):
             url.select_cliques([tuple(sorted(concepts))])
             url.go_to("diagnose")

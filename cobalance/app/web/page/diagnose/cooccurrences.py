@@ -21,6 +21,9 @@ def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> 
     st.caption(COOCCURRENCES)
     rows = cooccurrence_table(frame)
     rows["concepts"] = list(map(" + ".join, frame["concepts"]))
+    # The parts of a pair are its two concepts.
+    if frame["concepts"].map(len).max() == 2:
+        del rows["parts"]
     cliques = frame["concepts"].tolist()
 
     def open_images() -> None:

@@ -1,7 +1,7 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -10,16 +10,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components import (
-    MAX_BARS,
     choose_axis,
     details,
-    gallery,
     graph_colors,
     imbalance_filters,
     mine_button,
     model_accuracy,
 )
-from cobalance.app.web.page.diagnose import charts, cooccurrences, heat_map, properties, table
+from cobalance.app.web.page.diagnose import (
+    charts,
+    cooccurrences,
+    finding as found,
+    heat_map,
+    properties,
+    table,
+)
 from cobalance.app.web.state import (
     CurrentDataset,
     choice_in_url,
@@ -36,7 +41,6 @@ from cobalance.app.web.widgets import (
     download,
     escape,
     index_or_first,
-    meaning,
     row_values,
     shorten,
     unless_empty,
@@ -46,27 +50,21 @@ from cobalance.graph.database import schema
 from cobalance.graph.dataset import clique_totals
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import (
-    DatasetProgress,
     Overview,
     Ranking,
     dataset_progress,
-    read_cooccurrences,
     read_imbalances,
     read_overview,
     read_summary,
 )
-from cobalance.statistics import COUNT, MAX_Q_VALUE
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph import Axis, GraphPicture, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings
 from cobalance.workflows.diagnose.facets import read_communities
-from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
+from cobalance.workflows.diagnose.steps import next_action
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
-    describe_compared,
-    describe_mining,
     describe_summary,
-    effect_texts,
     summary_table,
 )
 from cobalance.workflows.report.contents import ReportOptions
@@ -79,51 +77,119 @@ MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "F
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 PICTURE_PX = table.HEIGHT_PX - 60
-# The view Images has a strip of images for each class of the table's first rows.
-STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4
+# The view Images is of the table's first rows.
+STRIPS = 3
 BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
-def page() -> None:
-    """Draw the page."""
+def page(others: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the page, of which the `others` are views, too."""
     current = session.current()
-    progress = dataset_progress(current.store, current.name)
-    draw_steps(steps_of(current.state, progress))
-    if not current.is_mined:
-        mine_button.offer(current)
-        return
-
-    next_step = _headline(current)
-    summary = st.container()
-    _metrics(current)
+    finding = None
+    if current.is_mined:
+        finding = found.read(current)
+        _draw_finding(current, finding)
 
     # What was selected in the graph filters as if it had been chosen in the filter, which is drawn
     # before the graph.
     if _NODES in st.session_state:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
-    ranking, of_groups = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
+    with st.container(horizontal=True, vertical_alignment="center", key="_controls"):
+        filters = st.container(
+            horizontal=True, vertical_alignment="center", gap="small", width="content"
+        )
+        st.space("stretch")
+        controls = st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
+        )
+    with controls:
+        view = _choose_view(current, list(others))
 
-    left, right = st.columns([8, 7])
-    with left:
+    if view in others:
+        others[view]()
+        details.draw(current)
+    elif finding is None:
+        mine_button.offer(current)
+    elif findings.not_compared(current.class_sizes):
+        _draw_without_classes(current, view, filters, controls)
+    else:
+        _draw_imbalances(current, finding, view, filters, controls)
+    _selection_bar()
+
+
+PAGE = Page("Diagnose", "diagnose", ":material/balance:", page, takes_uploads=True)
+
+
+def _draw_finding(current: CurrentDataset, finding: found.Finding) -> None:
+    """Draw the main finding: a sentence, what to do next, and pictures of what it is about."""
+    with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
+        st.header(finding.text, anchor=False, help=found.describe_numbers(current))
+        if finding.clique:
+            st.button(
+                "Details", key="_row_details", on_click=url.show_images, args=(finding.clique,)
+            )
+        make_report = partial(report, current.store, current.name, ReportOptions())
+        download("Download report", make_report, f"{current.name}-report.html", key="_report")
+        if not findings.not_compared(current.class_sizes):
+            _next_step(current)
+    found.draw_strips(current, finding, "_finding")
+
+
+def _draw_imbalances(
+    current: CurrentDataset,
+    finding: found.Finding,
+    view: str,
+    filters: DeltaGenerator,
+    controls: DeltaGenerator,
+) -> None:
+    """Draw the table of imbalances with its filters, and a picture beside it."""
+    with filters:
+        names = names_of(current, schema.CONCEPT)
+        ranking, more, of_groups = imbalance_filters.ranking(current, names)
+    left, right = st.columns([11, 9])
+    with more:
+        _choose_comparison(current)
         model = model_accuracy.choose(current)
-        frame = table.read_rows(current, ranking)
+    with left:
+        frame = table.read_rows(current, ranking, more)
         table.draw(current, frame, ranking, model)
     with right:
-        _pictures(current, frame, ranking, model)
-    with next_step:
-        if not findings.not_compared(current.class_sizes):
-            _next_step(current, progress)
-    _selection_bar()
+        _draw_picture(current, view, Rows(frame, ranking, model, tuple(finding.counts)), controls)
+
+    summary = st.container()
     details.draw(current, table.repeats_of(frame))
     if of_groups is not None:
         imbalance_filters.choose_facet(current, of_groups)
-
     # Last, as it reads all cliques: the rest of the page need not wait.
     with summary:
         _summary(current)
+        st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
 
 
-PAGE = Page("Diagnose", "diagnose", ":material/balance:", page)
+def _draw_without_classes(
+    current: CurrentDataset, view: str, filters: DeltaGenerator, controls: DeltaGenerator
+) -> None:
+    """Draw a picture over the whole width: nothing leans where no classes are compared."""
+    with filters.popover("Filter", icon=":material/filter_list:", key="_filters"):
+        concepts = imbalance_filters.choose_concepts(
+            names_of(current, schema.CONCEPT), placeholder="any; or click in the graph"
+        )
+        _choose_comparison(current)
+    ranking = Ranking(concepts=tuple(concepts))
+    frame = current.read(read_imbalances, ranking)
+    _draw_picture(current, view, Rows(frame, ranking), controls)
+    st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
+    details.draw(current)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that a picture stands beside, how they were chosen, and what colours them."""
+
+    frame: pd.DataFrame
+    ranking: Ranking
+    model: Evaluation | None = None
+    sides: tuple[str, ...] = ()
 
 
 def _choose_comparison(current: CurrentDataset) -> None:
@@ -142,55 +208,21 @@ def _choose_comparison(current: CurrentDataset) -> None:
         index=index_or_first(options, current.compared_by_all),
         format_func=lambda name: f"Compare by {name.strip() or classes}",
         label_visibility="collapsed",
-        width=240,
         **choice_in_url(session.COMPARE_BY, options),
     )
 
 
-def _headline(current: CurrentDataset) -> DeltaGenerator:
-    """Draw the main finding in words; give the place of the next step."""
-    with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
-        st.subheader(_headline_text(current), anchor=False, help=meaning("evidence"))
-        _choose_comparison(current)
-        return st.container(width="content")
-
-
-def _headline_text(current: CurrentDataset) -> str:
-    """The main finding: the strongest imbalance, or without two classes the surest combination."""
-    # Without two classes nothing leans, and what occurs together is all there is to say.
-    if findings.not_compared(current.class_sizes):
-        ranking = Ranking(max_q_value=MAX_Q_VALUE, limit=1)
-        surest = current.read(read_cooccurrences, ranking)
-        if not surest.empty:
-            row = surest.iloc[0]
-            names = _emphasise(" + ".join(row["concepts"]))
-            text = f"{row['images']:,} images show {names}"
-            return f"{text}; by chance {row['expected']:,.0f} would."
-
-    totals = current.read(clique_totals)
-    imbalances = current.read(read_imbalances, Ranking(limit=1))
-    strongest = None
-    if not imbalances.empty:
-        strongest = row_values(imbalances)
-    return findings.headline(
-        totals.leaning, totals.cliques, strongest, current.class_sizes, _emphasise
-    )
-
-
-def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
+def _next_step(current: CurrentDataset) -> None:
     """Draw the button of the next step; where cliques are selected, there is another for them.
 
     Its place stays, so that the table does not move as the first row is ticked.
     """
+    progress = dataset_progress(current.store, current.name)
     action, path = next_action(progress, leaning=current.read(clique_totals).leaning)
     hidden = bool(url.selected_cliques())
     with st.container(key="_next_step_hidden" if hidden else None, width="content"):
         if st.button(action, type=button_type(not hidden), key="_next_step"):
             url.go_to(path)
-
-
-def _emphasise(name: str) -> str:
-    return f"*{escape(shorten(name.strip() or '(no name)', 60).strip())}*"
 
 
 def _summary(current: CurrentDataset) -> None:
@@ -214,124 +246,100 @@ def _summary(current: CurrentDataset) -> None:
         st.caption(escape(describe_summary(len(frame), current.read(clique_totals).cliques)))
 
 
-def _metrics(current: CurrentDataset) -> None:
-    """Draw the numbers of images, concepts and cliques, and how the dataset was mined."""
-    totals, sizes = current.read(clique_totals), current.class_sizes
-    leaning = f"{findings.describe_leaning(totals.leaning, totals.unproven)}."
-
-    with st.container(horizontal=True, key="_metrics"):
-        st.metric("Images", f"{sum(sizes.values()):,}")
-        if len(sizes) > MAX_BARS:
-            st.metric("Classes", f"{len(sizes):,}")
-        else:
-            for name, images in sizes.items():
-                # Without classes all images are of one, which the first metric has counted.
-                if name != ALL_IMAGES:
-                    st.metric(escape(name), f"{images:,}")
-        st.metric("Common concepts", f"{totals.concepts:,}", help=meaning("common"))
-        st.metric("Cliques", f"{totals.cliques:,}", help=meaning("clique"))
-        st.metric("Leaning to a class", f"{totals.leaning:,}", help=leaning)
-        make_report = partial(report, current.store, current.name, ReportOptions())
-        download("Download report", make_report, f"{current.name}-report.html", key="_report")
-
-    notes = [
-        describe_compared(current.state.compared, sizes) or describe_mining(current.mining),
-        *findings.mining_warnings(sizes, current.mining),
-        leaning,
-    ]
-    st.caption(escape(" ".join(notes)))
-
-
-def _pictures(
-    current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
-) -> None:
-    """Draw the choice of a picture, and the picture."""
-    controls = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall")
-    with controls:
-        view = _choose_view(current)
-
-    if view == HEAT_MAP:
-        heat_map.draw(current)
-    elif view == FILES:
-        properties.draw(current, PICTURE_PX)
-    elif view == TOGETHER:
-        concepts = tuple(st.session_state[imbalance_filters.CONCEPTS])
-        cooccurrences.draw(current, concepts, PICTURE_PX)
-    elif view == IMAGES:
-        _draw_strips(current, frame)
-    elif view == COMBINATIONS:
-        _draw_combinations(current, ranking, controls)
-    elif view == MATRIX:
-        _draw_matrix(current, ranking, controls)
-    else:
-        _draw_graph(current, frame, ranking, model, controls)
-
-
-def _choose_view(current: CurrentDataset) -> str:
+def _choose_view(current: CurrentDataset, others: list[str]) -> str:
     """Draw the choice of a picture, without the ones that say nothing about the dataset."""
     views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
     # Of two classes one row of the heat map says all of the other.
     if len(current.class_sizes) < 3:
         views.remove(HEAT_MAP)
+    # The graph and the matrix are of the dataset's own classes.
     if current.state.compared:
         views = [COMBINATIONS, IMAGES, TOGETHER]
-        st.caption("The graph and the matrix are of the dataset's own classes.")
     # First where nothing can lean to a class.
     if findings.not_compared(current.class_sizes):
         views.sort(key=TOGETHER.__ne__)
+    if not current.is_mined:
+        views = [GRAPH_VIEW]
+    views += others
 
-    return st.segmented_control("Picture", views, default=views[0], **in_url("view"), required=True)
+    return st.segmented_control(
+        "Picture",
+        views,
+        default=views[0],
+        **in_url("view", views),
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: DeltaGenerator) -> None:
+    """Draw a picture, and its own choices beside the one of the picture."""
+    if view == HEAT_MAP:
+        heat_map.draw(current)
+    elif view == FILES:
+        properties.draw(current, PICTURE_PX)
+    elif view == TOGETHER:
+        cooccurrences.draw(current, rows.ranking.concepts, PICTURE_PX)
+    elif view == IMAGES:
+        _draw_images(current, rows.frame)
+    elif view == COMBINATIONS:
+        _draw_combinations(current, rows.ranking, controls)
+    elif view == MATRIX:
+        _draw_matrix(current, rows, controls)
+    else:
+        _draw_graph(current, rows, controls)
 
 
 def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:
     """Draw the plot of combinations, with the choice of its bars."""
     # Counts of classes of unequal sizes say little beside each other.
     usual = BARS[1] if are_unequal(current.class_sizes) else BARS[0]
-    bars = controls.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
+    with _options(controls, "Bars"):
+        bars = st.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS))
     # A combination is of two concepts or more, unless the filter says otherwise.
     larger = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
     rows = table.read_folded(current, larger)
     charts.combinations(rows, current.class_sizes, shares=(bars or usual) == BARS[1])
 
 
-def _draw_matrix(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:
+def _options(controls: DeltaGenerator, what: str) -> DeltaGenerator:
+    """A place behind a button for the choices of a picture."""
+    return controls.popover("", icon=":material/tune:", help=what, key="_picture_options")
+
+
+def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
     """Draw the matrix of pairs, with the choice of its two sides."""
-    with controls:
-        axis = choose_axis(current)
+    with _options(controls, "Classes of the matrix"):
+        axis = choose_axis(current, rows.sides)
 
     n_concepts = charts.MOST_IN_MATRIX
     overview = current.read(
         read_overview,
         max_concepts=n_concepts,
         max_edges=n_concepts * (n_concepts - 1) // 2,
-        include=_concepts_to_draw(ranking),
+        include=_concepts_to_draw(rows.ranking),
     )
     charts.matrix(overview, axis)
 
 
-def _draw_graph(
-    current: CurrentDataset,
-    frame: pd.DataFrame,
-    ranking: Ranking,
-    model: Evaluation | None,
-    controls: DeltaGenerator,
-) -> None:
+def _draw_graph(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
     """Draw the concept graph with its choices and legend; concepts selected there filter."""
-    with controls:
-        edges, color = _choose_links_and_color(model)
-        axis = choose_axis(current)
+    with _options(controls, "Classes, links and colours of the graph"):
+        axis = choose_axis(current, rows.sides)
+        edges, color = _choose_links_and_color(rows.model)
     overview: Overview = current.read(
-        read_overview, max_edges=edges, include=_concepts_to_draw(ranking)
+        read_overview, max_edges=edges, include=_concepts_to_draw(rows.ranking)
     )
-    picture, draw_color_legend = _color_graph(current, of_overview(overview, axis), color, model)
+    plain = of_overview(overview, axis)
+    picture, draw_color_legend = _color_graph(current, plain, color, rows.model)
 
     filtered = st.session_state[imbalance_filters.CONCEPTS]
     state = concept_graph(
         picture,
         key=GRAPH,
         highlighted=list(map(_node_ids, url.selected_cliques())),
-        cliques=list(map(_node_ids, frame.get("concepts", ()))),
-        groups=[_node_ids(ranking.any_of)],
+        cliques=list(map(_node_ids, rows.frame.get("concepts", ()))),
+        groups=[_node_ids(rows.ranking.any_of)],
         selected=_node_ids(filtered),
         height_px=PICTURE_PX,
         label="Concepts between the classes that they lean to",
@@ -359,13 +367,12 @@ def _concepts_to_draw(ranking: Ranking) -> tuple[str, ...]:
 
 
 def _choose_links_and_color(model: Evaluation | None) -> tuple[int, str]:
-    """Draw the choice of the graph's links and colours, behind a button."""
+    """Draw the choice of the graph's links and colours."""
     kinds = [BY_CLASS, BY_GROUP]
     if model is not None:
         kinds.append(BY_ACCURACY)
-    with st.popover("", icon=":material/tune:", help="Links and colours of the graph"):
-        edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
-        color = st.selectbox("Colour", kinds, **choice_in_url("color"))
+    edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
+    color = st.selectbox("Colour", kinds, **choice_in_url("color"))
     return edges, color
 
 
@@ -414,28 +421,14 @@ def _selection_bar() -> None:
             url.go_to("plan")
 
 
-def _draw_strips(current: CurrentDataset, frame: pd.DataFrame) -> None:
-    """Draw the first rows of the table with the first images of each class."""
-    rows = frame.head(STRIPS)
-    for row, effect in zip(rows.to_dict("records"), effect_texts(rows), strict=True):
-        clique = tuple(row["concepts"])
-        title = shorten(" + ".join(clique), 60)
-        st.markdown(f"**{escape(title)}** · {escape(effect)}")
-
-        counts = {name: int(row[COUNT + name]) for name in current.class_sizes}
-        # The classes that the row names, the one that lacks the images included.
-        compared = (row["highest_rate"], row["lowest_rate"]) if row["effect"] else ()
-        for name in gallery.order_classes(counts, compared)[:STRIP_CLASSES]:
-            size = current.class_sizes[name]
-            if not counts[name]:
-                st.caption(f"{escape(name)}: none of {inflect(size, 'images')}")
-                continue
-            share = counts[name] / size
-            st.caption(f"{escape(name)}: {counts[name]:,} images, {share:.1%} of the class")
-            gallery.strip(current, clique, name, STRIP_IMAGES, STRIP_PX)
-
+def _draw_images(current: CurrentDataset, frame: pd.DataFrame) -> None:
+    """Draw the first rows of the table with the first images of the classes that they compare."""
+    for place in range(min(STRIPS, len(frame))):
+        finding = found.of_row(current, row_values(frame, place))
+        st.markdown(finding.text)
+        found.draw_strips(current, finding, f"_first {place}")
     if len(frame) > STRIPS:
-        st.caption(f"The first {STRIPS} rows of the table; click a number in it for another's.")
+        st.caption(f"The first {STRIPS} rows of the table; click another row for its images.")
 
 
 def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
@@ -455,28 +448,3 @@ def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
             args=(clique,),
         )
         details.plan_button(clique, mined=is_mined, key="_graph_to_plan")
-
-
-_ICONS = {
-    "done": ":material/check_circle:",
-    "next": ":material/radio_button_checked:",
-    "later": ":material/radio_button_unchecked:",
-}
-_MEANINGS = {"done": "Done.", "next": "The next step.", "later": "Not done yet."}
-
-
-def draw_steps(steps: list[Step]) -> None:
-    """Draw the steps in a row, each as done, next or later."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="_steps"):
-        for number, step in enumerate(steps):
-            if number:
-                st.markdown(":material/chevron_right:", width="content")
-            label = f"**{step.name}**" if step.state == "next" else step.name
-            if st.button(
-                label,
-                key=f"_step_{step.name}",
-                icon=_ICONS[step.state],
-                type="tertiary",
-                help=_MEANINGS[step.state],
-            ):
-                url.go_to(step.page)

@@ -5,8 +5,9 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.components import MAX_BARS, imbalance_columns, imbalance_view, model_accuracy
+from cobalance.app.web.components import imbalance_columns, imbalance_view, model_accuracy
 from cobalance.app.web.state import CurrentDataset, in_url, url
 from cobalance.app.web.widgets import draw_table, empty_state, escape, in_app
 from cobalance.base import inflect, render
@@ -27,14 +28,17 @@ from cobalance.workflows.panel import imbalance_verdicts
 HEIGHT_PX = 560
 # The query parameter: whether rows with the same images are shown.
 REPEATS = "repeats"
+# The query parameter: the row that the page's sentence, pictures and graph are about.
+ROW = "row"
 # The selection that the table has written into the URL itself.
 _FROM_TABLE = "_from_table"
-# The browser selects a cell of this column when somebody tabs into the table.
-_FOCUSED = "concepts"
+Selection = tuple[list[url.Clique], tuple[url.Clique, str | None] | None, url.Clique | None]
+# A cell of this column is selected in the row that the page is about.
+_CELL = "rate difference"
 
 
-def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
-    """Read the rows, those with the same images as one; draw the choice to see all."""
+def read_rows(current: CurrentDataset, ranking: Ranking, place: DeltaGenerator) -> pd.DataFrame:
+    """Read the rows, those with the same images as one; draw the choice to see all at a place."""
     frame = read_folded(current, ranking)
     if ranking.by == OWN:
         return frame
@@ -42,7 +46,7 @@ def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
     n_repeats = int(frame["repeats"].map(len).sum())
     # Once ticked it stays, also where another filter leaves no repeats.
     if n_repeats or st.session_state.get(REPEATS):
-        unfold = st.checkbox(
+        unfold = place.checkbox(
             f"Show repeats: {inflect(n_repeats, 'rows')} with the same images as others",
             **in_url(REPEATS),
             help="A combination within a larger one, with the same counts in every class, has the "
@@ -81,19 +85,21 @@ def draw(
 
     key = f"_table {hash(tuple(cliques))}"
     _select_as_in_url(key, cliques, classes)
-    order = describe_order(ranking.by, ranking.descending)
-    st.caption(f"{order} {describe_disagreements(frame)}")
     largest_rate = frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
     draw_table(
         view,
         HEIGHT_PX,
-        imbalance_columns(classes, 100 * largest_rate),
+        imbalance_columns(classes, 100 * largest_rate, int(frame["size"].max())),
         key=key,
         on_select=partial(_take, key, cliques, classes),
         selection_mode=["multi-row", "single-cell"],
         alt="Imbalances",
     )
-    st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
+    order = describe_order(ranking.by, ranking.descending)
+    st.caption(
+        "Click a row for its pictures and graph, and a class's number for all its images; tick "
+        f"rows to plan for them. {order} {describe_disagreements(frame)}"
+    )
 
 
 def _draw_empty(current: CurrentDataset) -> None:
@@ -107,12 +113,14 @@ def _draw_empty(current: CurrentDataset) -> None:
 
 def _select_as_in_url(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
     """Set the table's selection to the URL's, unless the table wrote that itself."""
-    state = url.selected_cliques(), url.shown_images()
+    state = _selection()
     if key in st.session_state and st.session_state.get(_FROM_TABLE) == state:
         return
 
-    selected, open_images = state
+    selected, open_images, row = state
     cell = _cell_of(open_images, cliques, classes)
+    if cell is None and row in cliques:
+        cell = cliques.index(row), _CELL
     st.session_state[key] = {
         "selection": {
             "rows": [i for i, clique in enumerate(cliques) if clique in selected],
@@ -130,13 +138,17 @@ def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
     hidden = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
     url.select_cliques([*hidden, *(cliques[i] for i in selection.rows)])
 
-    clicked = [cell for cell in selection.cells if cell[1] != _FOCUSED]
-    if clicked:
-        row, column = clicked[0]
-        # Of another column, such as the gap, the images are those of all classes.
-        names = (name for name in classes if column in (COUNT + name, RATE + name))
-        url.show_images(cliques[row], next(names, None))
-    st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
+    for row, column in selection.cells:
+        url.name_clique(ROW, cliques[row])
+        for name in classes:
+            if column in (COUNT + name, RATE + name):
+                url.show_images(cliques[row], name)
+    st.session_state[_FROM_TABLE] = _selection()
+
+
+def _selection() -> Selection:
+    """What the URL has of the table: ticked rows, the number clicked, and the row."""
+    return url.selected_cliques(), url.shown_images(), url.named_clique(ROW)
 
 
 def _cell_of(
@@ -149,13 +161,11 @@ def _cell_of(
     clique, name = shown
     row = cliques.index(clique)
     if name is None:
-        return row, "gap"
+        return row, _CELL
     if name not in classes:
         return None
 
-    # Many classes have columns of rates alone.
-    prefix = COUNT if len(classes) <= MAX_BARS else RATE
-    return row, prefix + name
+    return row, RATE + name
 
 
 def repeats_of(frame: pd.DataFrame) -> tuple[url.Clique, ...]:

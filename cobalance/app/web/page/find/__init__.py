@@ -1,1 +1,1 @@
-"""Page Find: an embedding map, similar images, near duplicates, and tags."""
+"""View Similar of Diagnose: an embedding map, similar images, near duplicates, and tags."""

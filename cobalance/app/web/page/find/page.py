@@ -1,4 +1,4 @@
-"""Page Find: images by their embeddings, near duplicates, and tags."""
+"""View Similar of Diagnose: images by their embeddings, near duplicates, and tags."""
 
 import pandas as pd
 import streamlit as st
@@ -68,7 +68,13 @@ def page() -> None:
 
 
 PAGE = Page(
-    "Find", "find", ":material/image_search:", page, words=("embedding", "tag"), takes_uploads=True
+    "Similar",
+    "find",
+    ":material/image_search:",
+    page,
+    words=("embedding", "tag"),
+    takes_uploads=True,
+    part_of="diagnose",
 )
 
 

@@ -1,1 +1,1 @@
-"""The page Jobs: progress, candidates and results."""
+"""The page Make: progress, candidates and results."""

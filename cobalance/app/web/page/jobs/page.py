@@ -58,7 +58,7 @@ def page() -> None:
 
 
 PAGE = Page(
-    "Jobs",
+    "Make",
     "jobs",
     ":material/bolt:",
     page,

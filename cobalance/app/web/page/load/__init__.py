@@ -1,1 +1,1 @@
-"""The page Datasets: loaded datasets, and imports."""
+"""The page Data: loaded datasets, and imports."""

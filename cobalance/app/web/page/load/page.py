@@ -82,7 +82,7 @@ def page() -> None:
 
 
 PAGE = Page(
-    "Datasets", "datasets", ":material/database:", page, takes_uploads=True, needs_dataset=False
+    "Data", "datasets", ":material/database:", page, takes_uploads=True, needs_dataset=False
 )
 
 

@@ -1,1 +1,1 @@
-"""The page Neighbourhood: the concepts that a concept or class occurs with."""
+"""The view Around of Diagnose: the concepts that a concept or class occurs with."""

@@ -1,4 +1,4 @@
-"""Choices of the Neighbourhood page: centre, expanded concepts, limit, end of a link."""
+"""Choices of the view Around: centre, expanded concepts, limit, end of a link."""
 
 from dataclasses import dataclass
 from typing import NoReturn

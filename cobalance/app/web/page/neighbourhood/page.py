@@ -1,4 +1,4 @@
-"""Page Neighbourhood: the neighbours of a concept or class, and the shortest link to another."""
+"""View Around of Diagnose: neighbours of a concept or class, and the shortest link to another."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,6 @@ import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components import (
-    details,
     graph_colors,
     make_centre,
     model_accuracy,
@@ -61,7 +60,7 @@ def page() -> None:
         empty_state(
             "No concepts",
             "No image of this dataset has a concept, so there is nothing to occur with anything. "
-            "Load annotations that name what is in the images on the **Datasets** page.",
+            "Load annotations that name what is in the images on the **Data** page.",
         )
         return
 
@@ -80,15 +79,14 @@ def page() -> None:
         _graph(current, choices, neighbourhood, axis, link)
     with table:
         _table(choices, neighbourhood, axis)
-    details.draw(current)
     if not current.is_mined:
         st.caption(
             "The links have no counts by class, because the dataset is not mined: they are grey. "
-            "Mine it on the **Diagnose** page."
+            "Mine it first, under *Graph*."
         )
 
 
-PAGE = Page("Neighbourhood", "neighbourhood", ":material/hub:", page)
+PAGE = Page("Around", "neighbourhood", ":material/hub:", page, part_of="diagnose")
 
 
 def _link(current: CurrentDataset, choices: Choices) -> Link | None:

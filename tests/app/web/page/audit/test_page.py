@@ -34,7 +34,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
 ) -> None:
     total = len(audit.labels)
     assert total == 4
-    app = open_page("audit", dataset=dataset)
+    app = open_page("annotate", annotate_view="Audit", dataset=dataset)
     assert not app.exception
     assert not app.image  # before somebody has said who they are
     app.selectbox(key="person").select("bob").run()
@@ -48,7 +48,9 @@ def test_two_people_answer_blind_resume_and_change_answers(
         drawn = said + str(app.image[0].proto)
         assert not [word for word in (*CLASSES, ".png", "labelled") if word in drawn]
         if at == 2:  # somebody comes back, and mends the last answer
-            app = open_page("audit", dataset=dataset, audit=audit.id, person="bob")
+            app = open_page(
+                "annotate", annotate_view="Audit", dataset=dataset, audit=audit.id, person="bob"
+            )
             assert progress(app) == f"2 of {total} questions"
             press(app, "Back")
             press(app, "Cannot tell")
@@ -60,7 +62,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
         found.set_index("image").loc[image, "answer"] for image in audit.labels_of("bob")["image"]
     ]
     assert order == ["shows", "unknown", "shows", "does not"]
-    other = open_page("audit", dataset=dataset, person="ann@example.org")
+    other = open_page("annotate", annotate_view="Audit", dataset=dataset, person="ann@example.org")
     assert progress(other) == f"0 of {total} questions"
 
 
@@ -71,7 +73,9 @@ def test_a_clique_is_asked_for_as_one(
     for clique, asked in ((CONCEPTS, "both **{}** and **{}**?"), (("bird", *CONCEPTS),
         "all of **{}**, **{}** and **{}**?")):  # fmt: skip
         of = draw_audit(store, folder, audit.run, AuditSample(("bob",), n=1, cliques=(clique,)))
-        app = open_page("audit", dataset=dataset, audit=of.id, person="bob")
+        app = open_page(
+            "annotate", annotate_view="Audit", dataset=dataset, audit=of.id, person="bob"
+        )
         said = shown_text(app).replace("\\", "")
         assert f"Does the image show {asked.format(*sorted(clique))}" in said
 
@@ -84,7 +88,7 @@ def test_where_people_log_in_nobody_answers_as_somebody_else(
         monkeypatch.setattr(people, "user", lambda: known)
 
     log_in("Ann@Example.org")
-    app = open_page("audit", dataset=dataset, person="bob")
+    app = open_page("annotate", annotate_view="Audit", dataset=dataset, person="bob")
     press(app, "Yes")
     assert set(read_answers(store, audit)["person"]) == {"ann@example.org"}
     log_in("")
@@ -96,13 +100,13 @@ def test_where_people_log_in_nobody_answers_as_somebody_else(
 def test_without_an_audit_it_says_how_to_draw_one(
     open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, cars: str
 ) -> None:
-    app = open_page("audit", dataset=cars)
+    app = open_page("annotate", annotate_view="Audit", dataset=cars)
     assert not app.exception
     assert "cobalance annotate audit RUN" in shown_text(app)
     assert "label images first" in shown_text(app)
     folder = OutputFolder(str(tmp_path / "output"))
     run = write_audited_run(store, dataset, folder, tmp_path / "pictures", 2)
     create_run(store, dataset, NewRun("propose", "m", {}))
-    app = open_page("audit", dataset=dataset)
+    app = open_page("annotate", annotate_view="Audit", dataset=dataset)
     assert f"cobalance annotate audit {run} --people" in shown_text(app)
     assert "label images first" not in shown_text(app)

@@ -302,7 +302,7 @@ def test_a_node_is_inspected_and_opened_elsewhere(open_page: OpenPage, cars: str
         ).to_csv()
     )
     app.button(key="_cypher_near").click().run()
-    assert app.title[0].value == "Neighbourhood"
+    assert app.title[0].value == "Diagnose"
     assert app.selectbox(key="near_concept").value == "sign"
 
 

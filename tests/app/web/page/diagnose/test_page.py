@@ -56,10 +56,10 @@ def test_leaning_is_told_by_evidence_and_contradicted_rows_say_so(
     assert table.index.tolist() == [("x",), ("y",), ("z",), ("y", "z")]
     assert table["counts and rates"].tolist() == ["fewer images, higher rate", "", "", ""]
     assert table["rate difference"].tolist()[:2] == ["+57.5% small", "+57.5% big"]
-    (leaning,) = (one for one in app.metric if one.label == "Leaning to a class")
-    assert leaning.value == "4"
-    assert "4 lean to a class" in shown_text(app)
-    assert "more have a gap" not in shown_text(app)
+    (sentence,) = (one for one in app.header if "combinations" in one.value)
+    assert sentence.value.startswith("4 of 4 combinations lean.")
+    assert "4 lean to a class" in sentence.help.replace("\\", "")
+    assert "more have a gap" not in sentence.help
     assert "In 1 of 4 rows counts and rates disagree." in shown_text(app)
     app = open_page("plan", planner="conbias", dataset=dataset, plan_sizes=["1", "2"])
     assert "the rates contradict 1 of its" in shown_text(app)
@@ -71,14 +71,11 @@ def test_the_finding_and_the_next_step_come_first(
     app = open_page("diagnose", dataset=cars)
     found = read_imbalances(store, cars, Ranking(limit=1000))
     leaning = int((found["q_value"] <= 0.05).sum())
-    (said,) = [one.value for one in app.subheader if "combination" in one.value]
+    (said,) = [one.value for one in app.header if "combination" in one.value]
     assert said.startswith(f"{leaning or 'None'} of {len(found)} combinations")
     assert [one.label for one in app.button if one.proto.type == "primary"] == [
         "Plan what is missing" if leaning else "Evaluate a model"
     ]
-    icons = {one.label.strip("*"): one.proto.icon for one in app.button if "_step_" in str(one.key)}
-    assert list(icons) == ["Load", "Diagnose", "Plan", "Make", "Compare", "Evaluate"]
-    assert [name for name, icon in icons.items() if "check_circle" in icon] == ["Load", "Diagnose"]
     app = open_page("diagnose", dataset=cars, clique='["cow"]')
     assert [one.key for one in app.button if one.proto.type == "primary"] == ["_to_plan"]
 
@@ -209,7 +206,7 @@ def test_unequal_classes_have_rates_beside_their_counts(
     rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
     unequal = write_dataset(f"{cars} renamed", rows)
     table = open_page("diagnose", dataset=unequal).dataframe[0].value
-    assert table.columns.tolist()[4:8] == ["rate_big", "rate_small", "count_big", "count_small"]
+    assert table.columns.tolist()[5:9] == ["rate_big", "rate_small", "count_big", "count_small"]
     x = table[table["count_big"] == 6].iloc[0]
     assert (x["rate_big"], x["rate_small"]) == (75, 50)
 
@@ -353,13 +350,14 @@ def test_without_classes_the_picture_is_what_occurs_together(
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
     assert "The images have no classes" in shown_text(app)
-    assert "30 images show *x \\+ y*; by chance 9 would." in [one.value for one in app.subheader]
+    assert "30 images show *x \\+ y*; by chance 9 would." in [one.value for one in app.header]
     assert "_next_step" not in [one.key for one in app.button]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")
     choice.select("x").run()
     assert not app.exception
-    assert "and the 70 without" in shown_text(app)
-    assert "The graph and the matrix are of the dataset's own classes." in shown_text(app)
+    told = app.header[0].help.replace("\\", "")
+    assert "and the 70 without" in told
+    assert "The graph and the matrix are of the dataset's own classes." in told
     row = app.dataframe[0].value.iloc[0]
     assert [*row["concepts"], row["count_x"], row["count_no x"]] == ["y", 30, 0]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")
@@ -367,11 +365,11 @@ def test_without_classes_the_picture_is_what_occurs_together(
 
     # Others see the dataset as it is, and with the link as this person does.
     others = open_page("diagnose", dataset=dataset)
-    assert "30 images show *x \\+ y*" in " ".join(one.value for one in others.subheader)
+    assert "30 images show *x \\+ y*" in " ".join(one.value for one in others.header)
     linked = open_page("diagnose", dataset=dataset, compare_by="x")
-    assert "and the 70 without" in shown_text(linked)
+    assert "and the 70 without" in linked.header[0].help.replace("\\", "")
     choice.select(" ").run()
-    together = app.dataframe[1].value
+    together = app.dataframe[0].value
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
 
 

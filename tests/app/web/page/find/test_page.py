@@ -34,12 +34,12 @@ def embedded(cars: str, settings: Settings, store: GraphStore) -> str:
 
 
 def test_a_page_without_embeddings_says_how_to_add_them(open_page: OpenPage, cars: str) -> None:
-    app = open_page("find", dataset=cars)
+    app = open_page("diagnose", view="Similar", dataset=cars)
     assert not app.exception
     assert "No embeddings yet" in shown_text(app)
-    app = open_page("find", dataset=cars, find_source="From a file")
+    app = open_page("diagnose", view="Similar", dataset=cars, find_source="From a file")
     assert app.get("file_uploader")
-    app = open_page("find", dataset=cars, find_view="Tags")
+    app = open_page("diagnose", view="Similar", dataset=cars, find_view="Tags")
     assert "No tags yet" in shown_text(app)
 
 
@@ -49,7 +49,7 @@ def test_an_array_is_sent_with_the_ids_of_its_rows(
     ids = store.read("MATCH (i:Image {dataset: $d}) RETURN i.id AS id ORDER BY id", d=cars)
     array = BytesIO()
     np.save(array, np.random.default_rng(0).normal(size=(len(ids), 4)))
-    app = open_page("find", dataset=cars, find_source="From a file")
+    app = open_page("diagnose", view="Similar", dataset=cars, find_source="From a file")
     app.file_uploader(key="_embeddings_file").set_value(
         ("v.npy", array.getvalue(), "application/octet-stream")
     ).run()
@@ -74,7 +74,7 @@ def test_embeddings_are_ordered_cancelled_and_computed(
         Image.fromarray(pixels).save(tmp_path / f"{at}.png")
         records.append(ImageRecord(f"{at}", "ab"[at % 2], (Mention("x"),), uri=f"{at}.png"))
     write_annotations(store, dataset, Annotations.from_records(records), source="a test")
-    app = open_page("find", dataset=dataset, find_with="pixels")
+    app = open_page("diagnose", view="Similar", dataset=dataset, find_with="pixels")
     app.button(key="_embeddings_compute").click().run()
     assert not app.exception
     assert "No worker is running" in shown_text(app)
@@ -91,16 +91,18 @@ def test_embeddings_are_ordered_cancelled_and_computed(
 
 
 def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: GraphStore) -> None:
-    app = open_page("find", dataset=embedded)
+    app = open_page("diagnose", view="Similar", dataset=embedded)
     assert not app.exception
     assert "of 20 vectors" in shown_text(app)
-    app = open_page("find", dataset=embedded, find_box="-2,2,-2,2")
+    app = open_page("diagnose", view="Similar", dataset=embedded, find_box="-2,2,-2,2")
     assert "**20 images**" in shown_text(app)
-    app = open_page("find", dataset=embedded, find_view="Similar")
+    app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Similar")
     assert "Cosines from 1.000" in shown_text(app)
     assert "country" in str(app.query_params["find_image"])  # a link shows the same image
     tag_images(store, embedded, "copies", ["country ('cow', 'field') 0"])
-    app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
+    app = open_page(
+        "diagnose", view="Similar", dataset=embedded, find_view="Near duplicates", find_least="0.99"
+    )
     assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
     app.button(key="_as_clusters").click().run()
     assert not app.exception
@@ -110,7 +112,9 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
         d=embedded,
     )
     assert dict(named) == {"images": 2, "clusters": 1}
-    app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
+    app = open_page(
+        "diagnose", view="Similar", dataset=embedded, find_view="Near duplicates", find_least="0.99"
+    )
     app.selectbox(key="_tags_tag").set_value("copies").run()
     app.selectbox(key="_tags_role").set_value("exclude").run()
     app.button(key="_tags_add").click().run()
@@ -125,7 +129,7 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     app.text_area(key=f"_note {image}").set_value("twice").run()
     app.button(key="_tags_note").click().run()
     assert list_notes(store, embedded)[["image", "note"]].to_numpy().tolist() == [[image, "twice"]]
-    app = open_page("find", dataset=embedded, find_view="Tags")
+    app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Tags")
     assert "2 are left out" in shown_text(app)
     app.button(key="_tags_apply").click().run()
     assert not app.exception
@@ -135,11 +139,13 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
 def test_an_image_that_is_not_there_is_an_error_in_words(
     open_page: OpenPage, embedded: str, store: GraphStore
 ) -> None:
-    app = open_page("find", dataset=embedded, find_view="Similar", find_image="<b>x")
+    app = open_page(
+        "diagnose", view="Similar", dataset=embedded, find_view="Similar", find_image="<b>x"
+    )
     assert not app.exception
     assert "unknown embedded image" in shown_text(app)
     tag_images(store, embedded, "}) DELETE n // <b>", ["urban ('alley', 'sign') 0"])
-    app = open_page("find", dataset=embedded, find_view="Tags")
+    app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Tags")
     assert not app.exception
     assert "**1 image**" in shown_text(app)
 

@@ -274,7 +274,7 @@ def test_pictures_that_are_missing_or_outside(
     assert [one["id"] for one in data["images"] if one["drawn"]] == [there]
     assert "its file was not kept" in data["notes"][f"{query}/not kept"]
     for name in ("gone", "outside"):
-        assert "“Image folders” on the Datasets page names" in data["notes"][f"{query}/{name}"]
+        assert "“Image folders” on the Data page names" in data["notes"][f"{query}/{name}"]
 
 
 def test_a_candidate_is_rejected_accepted_and_undone_by_hand(
@@ -506,7 +506,7 @@ def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
     assert counted["images"] == 10
     app.button(key=f"_merged_compare {name}").click().run()
     assert not app.exception
-    assert app.title[0].value == "Before/after"
+    assert app.title[0].value == "Compare"
     assert app.selectbox(key="compare_after").value == name
     again = open_page("jobs", dataset=cars)  # in another session, and later
     again.button(key=f"_merged_diagnose {name}").click().run()

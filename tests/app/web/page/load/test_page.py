@@ -343,7 +343,7 @@ def test_images_beside_annotations_on_the_server_are_kept_where_they_are_allowed
         assert str(images) not in settings.folders().image_roots()
     else:
         assert "Images: 2 of 2 files not found, such as " in said
-        assert "Set “Image folders” on the Datasets page to the folder" in said
+        assert "Set “Image folders” on the Data page to the folder" in said
         assert str(tmp_path / "others") not in settings.folders().image_roots(dataset)
 
 

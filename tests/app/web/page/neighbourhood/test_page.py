@@ -28,21 +28,23 @@ def table(app: AppTest) -> list[tuple[str, str, int]]:
 
 
 def test_the_most_frequent_concept_comes_first(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars)
+    app = open_page("diagnose", view="Around", dataset=cars)
     assert not app.exception
     assert app.selectbox(key="near_concept").value == "cow"
     assert table(app) == [("cow", "field", 7), ("cow", "road", 3)]
 
 
 def test_a_link_expands_and_an_x_collapses(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["sign"])
+    app = open_page(
+        "diagnose", view="Around", dataset=cars, near_concept="alley", near_expanded=["sign"]
+    )
     assert table(app) == [("sign", "road", 6), ("alley", "sign", 4)]
     app.multiselect(key="near_expanded").set_value([]).run()
     assert table(app) == [("alley", "sign", 4)]
 
 
 def test_a_double_click_expands_and_another_collapses(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="alley")
+    app = open_page("diagnose", view="Around", dataset=cars, near_concept="alley")
     for expanded in (["sign"], []):
         app.session_state["_near_toggled"] = "sign"  # what the graph leaves for the next run
         app.run()
@@ -50,24 +52,28 @@ def test_a_double_click_expands_and_another_collapses(open_page: OpenPage, cars:
 
 
 def test_another_centre_starts_collapsed(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["sign"])
+    app = open_page(
+        "diagnose", view="Around", dataset=cars, near_concept="alley", near_expanded=["sign"]
+    )
     app.selectbox(key="near_concept").select("cow").run()
     assert app.multiselect(key="near_expanded").value == []
 
 
 def test_what_is_beyond_the_cap_is_said(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="road", near_most="1")
+    app = open_page("diagnose", view="Around", dataset=cars, near_concept="road", near_most="1")
     assert table(app) == [("road", "sign", 6)]
     assert "**road**: 1 more not shown" in shown_text(app)
 
 
 def test_one_that_is_not_shown_cannot_be_expanded(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["field"])
+    app = open_page(
+        "diagnose", view="Around", dataset=cars, near_concept="alley", near_expanded=["field"]
+    )
     assert "not next to what is shown: **field**" in shown_text(app)
 
 
 def test_a_class_and_its_concepts(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_kind="Class", near_class="urban")
+    app = open_page("diagnose", view="Around", dataset=cars, near_kind="Class", near_class="urban")
     assert not app.exception
     shown = app.dataframe[-1].value
     assert table(app)[0] == ("urban", "sign", 9)
@@ -77,7 +83,7 @@ def test_a_class_and_its_concepts(open_page: OpenPage, cars: str) -> None:
 
 
 def test_the_shortest_link_is_a_sentence_and_in_the_table(open_page: OpenPage, cars: str) -> None:
-    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_to="field")
+    app = open_page("diagnose", view="Around", dataset=cars, near_concept="alley", near_to="field")
     assert not app.exception
     told = "**alley** – **sign** – **road** – **cow** – **field**: 4 images show the first two"
     assert told in shown_text(app)
@@ -89,7 +95,7 @@ def test_where_no_link_leads(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     write_dataset(dataset, [("a", ("w", "x"), 2), ("b", ("y", "z"), 1)])
-    app = open_page("neighbourhood", dataset=dataset, near_concept="w", near_to="z")
+    app = open_page("diagnose", view="Around", dataset=dataset, near_concept="w", near_to="z")
     assert not app.exception
     assert "No chain of shared images leads from **w** to **z**" in shown_text(app)
 
@@ -98,7 +104,7 @@ def test_without_mining_links_have_no_counts_by_class(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     write_dataset(dataset, [("a", ("w", "x"), 2), ("b", ("x",), 1)], mine=False)
-    app = open_page("neighbourhood", dataset=dataset)
+    app = open_page("diagnose", view="Around", dataset=dataset)
     assert not app.exception
     assert table(app) == [("x", "w", 2)]
     assert app.dataframe[-1].value["rate 0"].isna().all()
@@ -110,7 +116,7 @@ def test_many_classes_have_an_axis_to_choose(
 ) -> None:
     groups = [(f"class {i}", ("x", "y"), i + 1) for i in range(6)]
     write_dataset(dataset, [*groups, *((f"class {i}", ("x",), 9 - i) for i in range(6))])
-    app = open_page("neighbourhood", dataset=dataset, left="class 1", right="class 3")
+    app = open_page("diagnose", view="Around", dataset=dataset, left="class 1", right="class 3")
     assert not app.exception
     assert app.selectbox(key="right").options[0] == ALL_OTHERS
     table = app.dataframe[-1]
@@ -127,7 +133,7 @@ def test_without_concepts_it_says_what_to_do(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     write_dataset(dataset, [("a", (), 2), ("b", (), 1)], mine=False)
-    app = open_page("neighbourhood", dataset=dataset)
+    app = open_page("diagnose", view="Around", dataset=dataset)
     assert not app.exception
     assert "No concepts" in shown_text(app)
 
@@ -147,7 +153,8 @@ def test_names_may_be_anything(
     write_dataset(dataset, [*rows, ("$b$", tuple(hostile), 1)])
     for name in hostile:
         app = open_page(
-            "neighbourhood",
+            "diagnose",
+            view="Around",
             dataset=dataset,
             near_concept=name,
             near_expanded=["c:z"],
@@ -217,10 +224,14 @@ def test_a_node_and_an_edge_lead_to_details(open_page: OpenPage, cars: str) -> N
         (["c:field"], '["cow","field"]'),  # with the centre
         (["c:cow", "c:field"], '["cow","field"]'),
     ):
-        app = open_page("neighbourhood", dataset=cars, near_concept="cow", near_selected=nodes)
+        app = open_page(
+            "diagnose", view="Around", dataset=cars, near_concept="cow", near_selected=nodes
+        )
         app = app.button(key="_near_details").click().run()
         assert not app.exception
         assert app.query_params["images"] in (clique, [clique])
         assert "images" in shown_text(app)
-    alone = open_page("neighbourhood", dataset=cars, near_concept="cow", near_selected=["c:cow"])
+    alone = open_page(
+        "diagnose", view="Around", dataset=cars, near_concept="cow", near_selected=["c:cow"]
+    )
     assert "_near_details" not in [one.key for one in alone.button]

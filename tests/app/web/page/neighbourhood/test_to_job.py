@@ -60,7 +60,7 @@ def test_a_clicked_clique_gets_a_job_that_serves_it(
     real = draw_kinds()
     write_dataset(dataset, [(name, tuple(sorted(shown)), n) for (name, shown), n in real.items()])
     near = {"near_concept": "cow", "near_selected": "c:field"}  # what a click on a node writes
-    app = open_page("neighbourhood", dataset=dataset, **near)
+    app = open_page("diagnose", view="Around", dataset=dataset, **near)
     app.button(key="_near_details").click().run()
     app.button(key="_details_to_plan").click().run()
     assert not app.exception

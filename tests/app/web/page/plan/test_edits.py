@@ -169,7 +169,7 @@ def test_a_job_is_created_once_people_have_consented(
     said = shown_text(app).replace("\\", "")
     assert "Created a job for 6 images of 3 images to edit." in said
     app.button(key="_edits_to_jobs").click().run()
-    assert app.title[0].value == "Jobs"
+    assert app.title[0].value == "Make"
 
 
 def test_that_real_people_are_altered_is_confirmed(

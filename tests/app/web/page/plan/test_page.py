@@ -374,7 +374,7 @@ def test_a_job_is_created_and_leads_to_its_page(
     )
     assert kept == {"planner": "conbias", "n": 5}
     app.button(key="_plan_to_jobs").click().run()
-    assert app.title[0].value == "Jobs"
+    assert app.title[0].value == "Make"
 
 
 def test_a_job_is_made_as_usual(open_page: OpenPage, store: GraphStore, cars: str) -> None:
