@@ -1,7 +1,7 @@
 """Pages in the browser: what went wrong on them, when they have come to rest, how they look."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,7 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 TAKEN_IF = "SCREENSHOTS"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LONGEST_MS = 120_000  # until a run gives up; a machine may be busy
+EVERY_IMPACT = ("minor", "moderate", "serious", "critical")
 QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
 
 # What went over the wire: when the last message did, and whether what a person has done was taken
@@ -245,31 +246,31 @@ def graph(page: Page, expression: str) -> Any:
     return element.evaluate(f"element => element.cobalanceGraph.{expression}")
 
 
-def barriers(page: Page) -> list[str]:
+def barriers(page: Page, impacts: Collection[str] = ("serious", "critical")) -> list[str]:
     """What keeps people out of a page at rest, in light and in dark: axe's rule and selector.
 
-    Of all rules of WCAG 2.1 AA and of good practice, what axe finds serious or critical; nothing
+    Of all rules of WCAG 2.1 AA and of good practice, what axe finds of these impacts; nothing
     that Streamlit draws is left out. What a page that refreshes by itself shows for a moment only,
     greyed out or fading, is not found each time.
     """
     found = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        lasting = _violations(page)
+        lasting = _violations(page, impacts)
         for _ in range(4):
             if lasting:
-                lasting &= _violations(page)
+                lasting &= _violations(page, impacts)
         found += [f"{scheme}: {violation}" for violation in sorted(lasting)]
     return found
 
 
-def _violations(page: Page) -> set[str]:
+def _violations(page: Page, impacts: Collection[str]) -> set[str]:
     settle(page)
     page.evaluate(_END_FADING)
     return {
         f"{rule['id']} {one['target']}"
         for rule in Axe().run(page).response["violations"]
-        if rule["impact"] in ("serious", "critical")
+        if rule["impact"] in impacts
         for one in rule["nodes"]
     }
 
