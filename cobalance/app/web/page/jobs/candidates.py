@@ -86,18 +86,25 @@ def _candidates(job: Job, words: FilterWords) -> None:
                 decide_all(job.id, decision.images, decision.act)
         show_kept_error()
 
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        # Without labels above them, as the images come first.
+        with st.container(horizontal=True, vertical_alignment="center"):
             verdict = st.segmented_control(
-                "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict")
+                "Verdict",
+                list(_VERDICTS),
+                default="All",
+                **choice_in_url("verdict"),
+                label_visibility="collapsed",
             )
             query = _choose_query(job.id)
             originals = st.toggle("Originals", **in_url(_ORIGINALS))
             masks = st.toggle("Masks", **in_url(_MASKS))
+            decided = st.container(width=210)
         state = _VERDICTS[verdict or "All"]
 
         number, page = _read(job.id, query, state)
         if page.total:
-            _draw_decided(job.id, query, state, page.total)
+            with decided:
+                _draw_decided(job.id, query, state, page.total)
             _draw_page(job, page, number, words, originals=originals, masks=masks)
             _details(job, page.candidates, words)
         elif state is not None:
@@ -124,10 +131,6 @@ def _draw_page(
 ) -> None:
     """Draw a page of candidates as a grid, and the way to the pages beside."""
     pages = math.ceil(page.total / PER_PAGE)
-    if pages > 1:
-        _choose_page(job.id, number, pages)
-    st.caption(_KEYS + _LOOKS if may_edit() else _LOOKS)
-
     review_grid(
         [_image(candidate, words, originals=originals) for candidate in page.candidates],
         key=GRID,
@@ -142,6 +145,9 @@ def _draw_page(
         on_end=partial(_go_to, job.id, number + 1),
         on_details=lambda name: url.write(_DETAILS, [name]),
     )
+    st.caption(_KEYS + _LOOKS if may_edit() else _LOOKS)
+    if pages > 1:
+        _choose_page(job.id, number, pages)
 
 
 def _choose_query(job: str) -> str | None:
@@ -155,7 +161,15 @@ def _choose_query(job: str) -> str | None:
     def label(name: str) -> str:
         return shorten(labels.get(name, ""), 80)
 
-    return choose_one("Query", list(labels), "query", "all", format_func=label, width=420)
+    return choose_one(
+        "Query",
+        list(labels),
+        "query",
+        "Of all queries",
+        format_func=label,
+        width=230,
+        label_visibility="collapsed",
+    )
 
 
 def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[int, CandidatePage]:

@@ -34,10 +34,10 @@ REFRESH_S = 4
 
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
-    st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
     refreshing_while(job.is_active, REFRESH_S)(_twins)(
         job.id, sum(job.queries.values()), filter_words(job)
     )
+    st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
 
 
 def _twins(job: str, n_queries: int, words: FilterWords) -> None:
@@ -68,7 +68,7 @@ def choose_start(n_queries: int) -> int:
         max(n_queries, 1),
         **number_in_url(FROM),
         width=130,
-        help="Its number in the list of queries, above.",
+        help="Its number in the list of queries, below.",
     )
     # A URL may leave the field empty.
     return (number or 1) - 1

@@ -26,8 +26,7 @@ def draw(job: Job, result: Mapping[str, Any]) -> None:
 
     `result` is, of a job that edits images, what differs from the recipe's `ResultOptions`.
     """
-    st.markdown("**Train on them**")
-    st.caption("The dataset with the accepted images as files, with a data card.")
+    st.caption("The dataset with the accepted images as files to train on, with a data card.")
     format_ = st.selectbox(
         "Format", list(dict(EXPORTERS.items())), **choice_in_url("export_as"), width=180
     )
@@ -87,9 +86,7 @@ def _export(
         )
         return f"Exported as {format_}."
 
-    if st.button(
-        "Export", key="_export", icon=":material/archive:", disabled=tasks.is_running(key)
-    ):
+    if st.button("Write the files", key="_export", type="primary", disabled=tasks.is_running(key)):
         tasks.start(key, f"Exporting as {format_}", work)
         st.rerun()
     show_kept_error()

@@ -1,4 +1,4 @@
-"""Page Jobs: progress query by query, candidates to review, and results."""
+"""Page Jobs: a job's images to review and to use, and its progress query by query."""
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from cobalance.app.web.page.jobs.job_cards import count_edited_of
 from cobalance.app.web.page.jobs.progress import (
     MOST_LISTED,
     draw_progress,
+    draw_queries,
     draw_tasks,
     facts_of,
     time_text,
@@ -30,30 +31,44 @@ _VIEW = "images_view"
 
 
 def page() -> None:
-    """Draw the page."""
+    """Draw the page: a line on the chosen job, then its images, and the queries folded."""
     current = session.current()
     jobs = list_jobs(current.store, current.name, limit=MOST_LISTED)
-    draw_workers()
     if not jobs:
         _show_no_job(current)
         return
 
     jobs_by_id = {job.id: job for job in jobs}
     titles = {job.id: _title(job) for job in jobs}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    # Columns of fixed widths: nothing moves as the buttons come.
+    choice, progress, actions = st.columns([26, 42, 42], vertical_alignment="center")
+    with choice:
         job_id = choose_named(
-            "Job", list(titles), "job", text=lambda job: titles.get(job, job), width=420
+            "Job",
+            list(titles),
+            "job",
+            text=lambda job: titles.get(job, job),
+            label_visibility="collapsed",
         )
         job = jobs_by_id[job_id]
-        _download(current, job)
+    with progress:
+        draw_progress(current.name, job.id, facts_of(job))
 
     # A review by keyboard has the page to itself.
     if _is_review(job):
         _show_images(job)
         return
-    draw_progress(current.name, job.id, facts_of(job))
-    results.show(current, job)
-    _show_images(job)
+
+    # What a job waits for comes before its images; a job that has ended needs no worker.
+    if job.is_active:
+        draw_workers()
+    results.show(current, job, actions)
+    with st.container(key="_job_images"):
+        _show_images(job)
+    results.draw_rebalanced(job)
+    draw_queries(current.name, job, lambda: _download(current, job))
+    if not job.is_active:
+        draw_workers()
     draw_tasks(current.name)
 
 
@@ -67,6 +82,7 @@ PAGE = Page(
 
 
 def _show_no_job(current: CurrentDataset) -> None:
+    draw_workers()
     draw_tasks(current.name)
     if empty_state(
         "No job yet",
@@ -110,11 +126,9 @@ def _is_review(job: Job) -> bool:
 def _show_images(job: Job) -> None:
     """Draw a job's images in the way that is chosen."""
     if not count_edited_of(job):
-        st.subheader("Candidates", anchor=False)
         candidates.show(job)
         return
 
-    st.subheader("Edited images", anchor=False)
     views = {SIDE_BY_SIDE: edited_pairs.show, REVIEW: review.show, ALL: candidates.show}
     if not may_edit():
         del views[REVIEW]

@@ -70,23 +70,55 @@ def facts_of(job: Job) -> tuple[bool, bool]:
 
 @st.fragment(run_every=REFRESH_S)
 def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
-    """Draw the list of jobs, and the chosen job with its queries and buttons."""
+    """Draw the state of the chosen job in a line, with its buttons, and why it waits or failed."""
     with errors_in_fragment():
-        jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
-        _overview(jobs)
-        show_kept_error()
-
-        job = next((job for job in jobs if job.id == chosen), None)
+        job = _find_job(dataset, chosen)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
             rerun_page()
             return
-        with st.container(border=True, key="_one_job"):
-            _head(job)
+        _head(job)
+
+
+def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
+    """Draw what no filter looks for; folded, a job's queries, and all jobs of its dataset.
+
+    `draw_more` draws what else belongs to the queries.
+    """
+    if (warning := _looks(job)) is not None:
+        st.caption(warning)
+    if job.state == "done":
+        _draw_remarks(job)
+
+    refreshing = refreshing_while(job.is_active, REFRESH_S)
+    with st.expander(f"All {inflect(sum(job.queries.values()), 'queries')}", key="_all_queries"):
+        refreshing(_draw_job)(dataset, job.id)
+        draw_more()
+    with st.expander("All jobs of this dataset", key="_all_jobs"):
+        refreshing(_overview)(dataset)
+
+
+def _find_job(dataset: str, chosen: str) -> Job | None:
+    jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
+    return next((job for job in jobs if job.id == chosen), None)
+
+
+def _draw_job(dataset: str, chosen: str) -> None:
+    """Draw how a job is made, its counts, and a page of its queries."""
+    with errors_in_fragment():
+        job = _find_job(dataset, chosen)
+        if job is not None:
+            st.caption(f"How: {escape(job_form.describe(job.settings))}")
+            _draw_counts(job)
             _queries(job)
 
 
-def _overview(jobs: list[Job]) -> None:
+def _draw_remarks(job: Job) -> None:
+    for remark in job.remarks:
+        st.text(remark)
+
+
+def _overview(dataset: str) -> None:
     """Draw a row for each job."""
     columns = {
         "plan": text_column("Plan", width=180),
@@ -100,10 +132,12 @@ def _overview(jobs: list[Job]) -> None:
         "created": text_column("Created", width=160),
         "by": text_column("By", width=110),
     }
-    draw_table(pd.DataFrame(map(_job_cells, jobs)), 220, columns, key="_jobs_table", alt="Jobs")
-
-    if len(jobs) == MOST_LISTED:
-        st.caption(f"The {MOST_LISTED} newest jobs.")
+    with errors_in_fragment():
+        jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
+        cells = pd.DataFrame(map(_job_cells, jobs), columns=list(columns))
+        draw_table(cells, 220, columns, key="_jobs_table", alt="Jobs")
+        if len(jobs) == MOST_LISTED:
+            st.caption(f"The {MOST_LISTED} newest jobs.")
 
 
 def _job_cells(job: Job) -> dict[str, object]:
@@ -136,28 +170,26 @@ def left_text(job: Job | Task) -> str:
 
 
 def _head(job: Job) -> None:
-    """Draw a job's state and progress, its settings, warnings and counts."""
+    """Draw a job's state and progress in a line, with its buttons, and why it waits or failed."""
     icon, color = _STATES[job.state]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(job.state, icon=icon, color=color)  # type: ignore[arg-type]
-        st.progress(job.progress, _progress_text(job))
-        if may_edit():
-            _controls(job)
-    st.caption(f"How: {escape(job_form.describe(job.settings))}")
+    with st.container(gap="xxsmall", key="_one_job"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge(job.state, icon=icon, color=color)  # type: ignore[arg-type]
+            st.progress(job.progress, _progress_text(job))
+            if may_edit():
+                _controls(job)
+        show_kept_error()
 
-    # Any worker can make a job of the extra "worker"; of others the first extra names the command.
-    extra = (job.extra or "worker").partition(",")[0]
-    if job.state in ("queued", "running") and not job.workers and extra != "worker":
-        st.caption(
-            ":orange[:material/warning:] It waits for a worker that can make it: "
-            f"`{install_command(f'worker,{extra}')}`, then `cobalance work`."
-        )
-    if (warning := _looks(job)) is not None:
-        st.caption(warning)
-    for remark in job.remarks:
-        st.text(remark)
-
-    _draw_counts(job)
+        # Any worker can make a job of the extra "worker"; of others the first extra names the
+        # command.
+        extra = (job.extra or "worker").partition(",")[0]
+        if job.state in ("queued", "running") and not job.workers and extra != "worker":
+            st.caption(
+                ":orange[:material/warning:] It waits for a worker that can make it: "
+                f"`{install_command(f'worker,{extra}')}`, then `cobalance work`."
+            )
+        if job.state != "done":
+            _draw_remarks(job)
 
 
 def _progress_text(job: Job) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.page.jobs import exports
 from cobalance.app.web.page.jobs.job_cards import count_edited_of
@@ -26,6 +27,7 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.jobs import Job, read_job
 from cobalance.workflows.rebalance import rebalance_job
 
+_COMPARES = "_compares_when_added"  # the task that this session waits for, and its dataset
 _REAL = {
     "all": "The edited images with what was made of them for the other groups, and real images "
     "of classes that are no group.",
@@ -35,17 +37,40 @@ _REAL = {
 }
 
 
-def show(current: CurrentDataset, job: Job) -> None:
-    """Draw how to use a job's accepted images; nothing without any."""
+def show(current: CurrentDataset, job: Job, actions: DeltaGenerator) -> None:
+    """Draw how to use a job's accepted images, in `actions`; nothing without any."""
     if not job.accepted:
         return
-    st.subheader("Use the accepted images", anchor=False)
-    result = _choose_images(job) if count_edited_of(job) else {}
-    merge, export = st.columns(2, gap="medium")
-    with merge.container(border=True, height="stretch", key="_job_merge"):
-        _merge(current, job, result)
-    with export.container(border=True, height="stretch", key="_job_export"):
-        exports.draw(job, result)
+    key, usual = f"merge {job.id}", name_for(current.name, session.datasets(), job.id)
+    with actions.container(horizontal=True, horizontal_alignment="right"):
+        # Filled once the options are known.
+        first = st.container(width="content")
+        with st.popover("Options", icon=":material/tune:", key="_job_options"):
+            result = _choose_images(job) if count_edited_of(job) else {}
+            name = _type_name(job, usual)
+        with first:
+            if may_edit() and _is_pressed(tasks.is_running(key)):
+                _start(current, job, name, key, result)
+                st.session_state[_COMPARES] = key, name
+                st.rerun()
+        with st.popover("Export", icon=":material/archive:", key="_job_export"):
+            exports.draw(job, result)
+
+    if not show_task(key):
+        _compare_once(current, key)
+
+
+def _compare_once(current: CurrentDataset, key: str) -> None:
+    """Go on to the comparison, once the dataset that this session has asked for is written."""
+    asked_for, name = st.session_state.get(_COMPARES, (None, ""))
+    task = tasks.find(key)
+    if asked_for != key or task is None:
+        return
+
+    del st.session_state[_COMPARES]
+    if task.error is None:
+        url.compare(current.name, name)
+        url.go_to("compare")
 
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
@@ -130,47 +155,40 @@ def _choose_share(usual: float) -> float:
     return 1.0 if percent is None else percent / 100
 
 
-def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
-    """Draw the button that writes the rebalanced dataset, and links to those written."""
-    st.markdown("**Diagnose again**")
-    which = "those images" if count_edited_of(job) else "the images"
-    st.caption(
-        f"A dataset with {which} of {bold(current.name)} and the accepted ones, mined with the "
-        "same options. Adding again updates it with later images and verdicts."
+def _type_name(job: Job, usual: str) -> str:
+    """Draw the name of the rebalanced dataset; return it, or the usual one."""
+    typed = st.text_input(
+        "Name of the rebalanced dataset",
+        placeholder=usual,
+        max_chars=200,
+        key=f"_merge_into {job.id}",
+        width=300,
+    )
+    return clean_name(typed) or usual
+
+
+def _is_pressed(is_running: bool) -> bool:
+    return st.button(
+        "Add and compare",
+        type="primary",
+        key="_merge_job",
+        icon=":material/compare_arrows:",
+        disabled=is_running,
+        help="Writes a dataset with the images of this one and the accepted ones, mined with the "
+        "same options, and compares both. Adding again updates it with later images and verdicts.",
     )
 
-    datasets = session.datasets()
-    key = f"merge {job.id}"
-    if may_edit():
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            usual = name_for(current.name, datasets, job.id)
-            name = st.text_input(
-                "Name of the dataset",
-                placeholder=usual,
-                max_chars=200,
-                key=f"_merge_into {job.id}",
-                width=260,
-            )
-            if st.button(
-                "Add to a rebalanced dataset",
-                type="primary",
-                key="_merge_job",
-                disabled=tasks.is_running(key),
-            ):
-                _start(current, job, clean_name(name) or usual, key, result)
-                st.rerun()
 
-    if show_task(key):
-        return
-    for name in made_from(datasets, job.id):
+def draw_rebalanced(job: Job) -> None:
+    """Draw links to the pages about each dataset that a job's images were added to."""
+    for name in made_from(session.datasets(), job.id):
         _lead_on(name)
 
 
 def _lead_on(name: str) -> None:
     """Draw links to the pages about a rebalanced dataset."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(bold(name))
-        st.space("stretch")
+        st.markdown(f"Added to {bold(name)}", width="content")
         if st.button(
             "Compare before and after",
             key=f"_merged_compare {name}",

@@ -445,10 +445,11 @@ def test_real_images_are_shown_as_soon_as_they_are_there(
     open_page: OpenPage, store: GraphStore, cars: str, small_job: str, make: Make
 ) -> None:
     app = open_page("jobs", dataset=cars)
-    assert "Use the accepted images" not in shown_text(app)
+    assert "_merge_job" not in keys(app)
     make(small_job)
     app.run()
     assert not app.exception
+    assert "_merge_job" in keys(app)
     job = read_job(store, small_job)
     assert (job.state, job.accepted) == ("done", 10)
     notes = shown(app)["notes"]
@@ -489,7 +490,9 @@ def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
     assert app.text_input(key=f"_merge_into {small_job}").placeholder == name
     task = merged(app, small_job)
     assert task.error is None
-    assert "10 generated ones" in shown_text(app)
+    assert app.title[0].value == "Before/after"  # without a second press
+    assert app.selectbox(key="dataset").value == cars
+    assert app.selectbox(key="compare_after").value == name
     dataset_state(store, name).require_mined()
     assert sum(class_sizes(store, name).values()) == 30
     assert (
@@ -504,11 +507,13 @@ def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
         job=small_job,
     )
     assert counted["images"] == 10
-    app.button(key=f"_merged_compare {name}").click().run()
-    assert not app.exception
-    assert app.title[0].value == "Compare"
-    assert app.selectbox(key="compare_after").value == name
-    again = open_page("jobs", dataset=cars)  # in another session, and later
+    later = open_page("jobs", dataset=cars)  # in another session, and later
+    assert "10 generated ones" in shown_text(later)
+    later.button(key=f"_merged_compare {name}").click().run()
+    assert not later.exception
+    assert later.title[0].value == "Compare"
+    assert later.selectbox(key="compare_after").value == name
+    again = open_page("jobs", dataset=cars)
     again.button(key=f"_merged_diagnose {name}").click().run()
     assert not again.exception
     assert again.title[0].value == "Diagnose"
@@ -525,7 +530,8 @@ def test_a_dataset_that_is_not_the_job_s_is_left_alone(
     assert "cannot be written into itself" in shown_text(app)
     app.text_input(key=f"_merge_into {small_job}").set_value(f"{cars} again").run()
     assert merged(app, small_job).error is None
-    assert app.text_input(key=f"_merge_into {small_job}").placeholder == f"{cars} again"
+    later = open_page("jobs", dataset=cars)
+    assert later.text_input(key=f"_merge_into {small_job}").placeholder == f"{cars} again"
     assert sum(class_sizes(store, cars).values()) == 20
 
 
