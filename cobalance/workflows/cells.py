@@ -79,6 +79,17 @@ def number_text(number: Any, form: str) -> str:
     return "-" if pd.isna(number) else format(number, form)
 
 
+def signed_text(number: float, form: str) -> str:
+    """A number with its sign, a minus and not a hyphen.
+
+    Examples
+    --------
+    >>> signed_text(-2164, ",.0f"), signed_text(0.302, ".1%")
+    ('−2,164', '+30.2%')
+    """
+    return format(number, f"+{form}").replace("-", "\N{MINUS SIGN}")
+
+
 def count_texts(counts: Iterable[tuple[str, int]]) -> list[str]:
     """Names after their counts, such as ``"7,308 cats"``."""
     return [f"{n:,} {name}" for name, n in counts]

@@ -93,9 +93,15 @@ def describe_comparison(comparison: Comparison) -> str:
 def describe_outcome(comparison: Comparison) -> str:
     """How many combinations lean now and before, and how far the largest difference changed.
 
-    Of a comparison by rates.
+    Of a comparison by counts, what is left of the gaps.
     """
     totals = comparison.totals()
+    if comparison.by == "counts":
+        return (
+            f"The gaps between the classes sum to {int(totals['total_gap_after']):,} images; they "
+            f"did to {int(totals['total_gap_before']):,}."
+        )
+
     leaned, leans = int(totals["leaning_before"]), int(totals["leaning_after"])
     planned = ""
     if comparison.planned is not None:

@@ -158,5 +158,5 @@ class _PaintedObjects:
         reason = min(self._reasons, key=lambda text: (-self._reasons[text], text))
         return (
             f"{self._reasons.total():,} of {self._n_accepted:,} accepted images show a painted "
-            f"object, none of the dataset's. {reason}"
+            f"shape in place of a real object. {reason}"
         )

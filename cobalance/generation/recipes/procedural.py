@@ -13,4 +13,5 @@ PLUGIN = Recipe(
     seconds=(0.02, 0.2),
     reference="No paper: it stands in for a model where there is none. The prompt is recorded and "
     "not used.",
+    caution="Paints shapes: to see the steps, not to train on. With a GPU: `inpaint`.",
 )

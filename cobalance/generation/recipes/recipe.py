@@ -100,6 +100,8 @@ class Recipe(Declaration):
         What it does where the paper is silent or contradicts itself, a sentence each.
     reference : str
         The paper and section that it follows, and what it does where these are silent.
+    caution : str
+        What to know before a job is created, in a line of Markdown; empty for most.
     """
 
     backend: str
@@ -115,6 +117,7 @@ class Recipe(Declaration):
     people: Literal["", "paints", "alters"] = ""
     choices: tuple[str, ...] = ()
     reference: str
+    caution: str = ""
 
     def __post_init__(self) -> None:
         filters = {name: MappingProxyType(dict(values)) for name, values in self.filters.items()}

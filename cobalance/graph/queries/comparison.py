@@ -1,6 +1,7 @@
 """Compare the mined imbalances of two datasets, or of two splits of one."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from cobalance.base import (
     Action,
@@ -120,11 +121,17 @@ def read_copies(store: GraphStore) -> dict[str, str]:
     return {row["copy"]: row["original"] for row in store.read(statements.COPIES)}
 
 
-def read_asked(store: GraphStore, before: str, after: str) -> list[PlannedQuery]:
-    """Read the images asked of the job that made one dataset of another; empty without one."""
+def read_asked(
+    store: GraphStore, before: str, after: str, images: Literal["asked", "accepted"] = "asked"
+) -> list[PlannedQuery]:
+    """Read the images of the job that made one dataset of another; empty without one.
+
+    `images`: those that were asked for, or the accepted ones of these.
+    """
     return [
-        PlannedQuery(row["class_name"], tuple(row["concepts"]), row["asked"])
+        PlannedQuery(row["class_name"], tuple(row["concepts"]), row[images])
         for row in store.read(statements.ASKED_AND_ACCEPTED, before=before, after=after)
+        if row[images]
     ]
 
 

@@ -20,7 +20,7 @@ from .planners import (
 )
 from .proof import (
     compare_datasets as compare_datasets,
-    count_planned as count_planned,
+    foretell as foretell,
     measure_bits as measure_bits,
 )
 from .resample import (

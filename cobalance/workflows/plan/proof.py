@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning import find_leaning, simulate
+from cobalance.generation.planning import measure, sets_of, simulate
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import dataset_state, read_cliques
 from cobalance.graph.queries import compare_imbalances, read_asked
@@ -30,22 +30,35 @@ def compare_datasets(store: GraphStore, before: str, after: str, **options: Any)
 
     planned = None
     if comparison.extends:
-        planned = count_planned(store, before, after, comparison.summary["size"].tolist())
+        foretold = foretell(store, before, after, comparison.summary["size"].tolist())
+        planned = foretold and foretold[0]
     bits = measure_bits(store, before, after, extends=comparison.extends)
     return replace(comparison, planned=planned, bits=bits)
 
 
-def count_planned(store: GraphStore, before: str, after: str, sizes: Collection[int]) -> int | None:
-    """How many cliques of some sizes lean once all is made that a job was asked for.
+def foretell(
+    store: GraphStore,
+    before: str,
+    after: str,
+    sizes: Collection[int],
+    images: Literal["asked", "accepted"] = "asked",
+) -> tuple[int, float] | None:
+    """Foretell a dataset with a job's images, of cliques of some sizes.
 
-    None where no job made the second dataset of the first.
+    Returns
+    -------
+    tuple of int and float, or None
+        How many lean to a class, and the largest rate difference of those that do or did; None
+        where no job made the second dataset of the first.
     """
-    queries = read_asked(store, before, after)
+    queries = read_asked(store, before, after, images)
     if not queries:
         return None
+
     cliques = read_cliques(store, dataset_state(store, before))
-    leaning = find_leaning(simulate(cliques, queries))
-    return int(leaning[np.isin(cliques.sizes(), list(sizes))].sum())
+    of_sizes = np.flatnonzero(np.isin(cliques.sizes(), list(sizes)))
+    effects = measure(cliques, simulate(cliques, queries), sets_of(cliques, queries), of_sizes)
+    return int(effects["leaning"]), effects["largest"]
 
 
 def measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:

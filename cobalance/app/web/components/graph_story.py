@@ -1,6 +1,7 @@
 """The concept graph step by step: concepts move to the centre as images are added."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -31,10 +32,18 @@ NAMES: Mapping[StepId, str] = {
 }
 
 
-def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced: bool) -> None:
+def draw_story(
+    before: CurrentDataset,
+    after: DatasetState | None,
+    *,
+    rebalanced: bool,
+    numbers: Mapping[StepId, str] = MappingProxyType({}),
+    sides: tuple[str, str] | None = None,
+) -> None:
     """Draw the steps from a dataset to its rebalanced version; nothing for a single step.
 
-    `rebalanced`: whether `after` has the images of a job on `before`.
+    `rebalanced`: whether `after` has the images of a job on `before`. `numbers` stand below the
+    names of their steps; `sides` are the classes of the axis, unless others are chosen.
     """
     first = _read(before)
     after_name = None if after is None else after.name
@@ -43,7 +52,8 @@ def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced
     names = dict(NAMES)
     if after_name is not None and not rebalanced:
         names["after"] = shorten(after_name, 40)
-    _draw_steps(before, steps, names)
+    names |= {step: f"{names[step]}\n{text}" for step, text in numbers.items()}
+    _draw_steps(before, steps, names, sides)
 
 
 def draw_plan(current: CurrentDataset, images: Iterable[Images]) -> None:
@@ -57,12 +67,19 @@ def _read(current: CurrentDataset) -> Overview:
     return current.read(read_overview, max_concepts=MOST_CONCEPTS, max_edges=MOST_EDGES)
 
 
-def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepId, str]) -> None:
-    """Draw the choice of an axis, and the steps along it; nothing for a single step."""
+def _draw_steps(
+    current: CurrentDataset,
+    steps: list[Step],
+    names: Mapping[StepId, str],
+    sides: tuple[str, str] | None = None,
+) -> None:
+    """Draw the steps, and the choice of the axis along which they are; nothing for a single one."""
     if len(steps) < 2 or steps[0].overview.concepts.empty:
         return
-    axis = choose_axis(current)
-    _draw(lay_out_steps(steps, names, axis))
+    place = st.container(key="_story_steps")
+    axis = choose_axis(current, sides)
+    with place:
+        _draw(lay_out_steps(steps, names, axis))
 
     left, right = escape(axis.left_name), escape(axis.right_name)
     st.caption(

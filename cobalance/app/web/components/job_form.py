@@ -80,6 +80,13 @@ def chosen_recipe() -> Recipe:
     return RECIPES[name]
 
 
+def draw_caution() -> None:
+    """Draw what to know of the form's recipe before a job is created; nothing for most."""
+    name = st.session_state.get("recipe", "")
+    if name in RECIPES and RECIPES[name].caution:
+        st.caption(f":orange[:material/warning:] {RECIPES[name].caution}")
+
+
 def describe(values: Mapping[str, Any]) -> str:
     """Describe the settings of a job in a line of plain text.
 

@@ -14,14 +14,14 @@ from cobalance.app.web.widgets import (
     clique_labels,
     count_column,
     draw_columns,
-    escape,
     name_color,
     names_axis,
     text_column,
 )
+from cobalance.graph.queries import StepId
 from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, Comparison, statuses_of
-from cobalance.workflows.cells import change_text, change_texts
-from cobalance.workflows.compare import MOST_CLASSES, describe_outcome
+from cobalance.workflows.cells import change_text, change_texts, signed_text
+from cobalance.workflows.compare import MOST_CLASSES
 from cobalance.workflows.concept_graph import class_colors
 from cobalance.workflows.plan import bits_text
 
@@ -113,11 +113,35 @@ _MEANINGS = {
 _LEANING = "Combinations whose rates differ between the classes beyond chance, q of at most 0.05."
 
 
-def draw_totals(comparison: Comparison) -> None:
-    """Draw the sentence of a comparison by rates, and its measures."""
+def classes_compared(comparison: Comparison) -> tuple[str, str] | None:
+    """The two classes of the largest change of rates, to draw the graph between; None without."""
+    if comparison.by == "counts" or comparison.cliques.empty:
+        return None
+    first = comparison.cliques.iloc[0]
+    return first["lowest"], first["highest"]
+
+
+def step_numbers(comparison: Comparison) -> dict[StepId, str]:
+    """What stands below the first and the last step of the graph: how many lean, by how much."""
     totals = comparison.totals()
-    if comparison.by == "rates":
-        st.subheader(escape(describe_outcome(comparison)), anchor=False)
+    steps: dict[StepId, str] = {"dataset": "before", "after": "after"}
+    if comparison.by == "counts":
+        gaps = {step: totals[f"total_gap_{of}"] for step, of in steps.items()}
+        return {step: f"gaps of {gap:,.0f} images" for step, gap in gaps.items()}
+    return {
+        step: numbers_text(totals[f"leaning_{of}"], totals[f"largest_{of}"])
+        for step, of in steps.items()
+    }
+
+
+def numbers_text(leaning: float, largest: float) -> str:
+    """How many combinations lean, and the largest rate difference: ``673 lean, most 69.7%``."""
+    return f"{leaning:,.0f} lean, most {largest:.1%}"
+
+
+def draw_totals(comparison: Comparison) -> None:
+    """Draw the measures of a comparison."""
+    totals = comparison.totals()
     with st.container(horizontal=True, key="_compare_totals"):
         if comparison.by == "rates":
             _draw_rates(comparison, totals)
@@ -149,7 +173,7 @@ def _draw_rates(comparison: Comparison, totals: Mapping[str, float]) -> None:
     if comparison.bits:
         st.metric(
             "Concepts alone tell",
-            bits_text(comparison.bits),
+            bits_text(comparison.bits).replace("-", "\N{MINUS SIGN}"),
             help="Of the class of images that the model has not seen; 0 is no shortcut.",
         )
 
@@ -158,10 +182,17 @@ def _draw_change(
     label: str, before: float, after: float, form: str = ",.0f", purpose: str | None = None
 ) -> None:
     """Draw a measure before and after; less is better."""
-    # Streamlit draws an arrow upwards for a change of 0.
-    delta = None if after == before else format(after - before, f"+{form}")
-    text = change_text(before, after, form)
-    st.metric(label, text, delta, delta_color="inverse", width="content", help=purpose)
+    # Streamlit draws an arrow upwards for a change of 0, and for a minus sign.
+    delta = None if after == before else signed_text(after - before, form)
+    st.metric(
+        label,
+        change_text(before, after, form),
+        delta,
+        delta_color="green" if after < before else "red",
+        delta_arrow="down" if after < before else "up",
+        width="content",
+        help=purpose,
+    )
 
 
 def draw_sizes(comparison: Comparison) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components import (
     change_columns,
@@ -16,10 +17,13 @@ from cobalance.app.web.components import (
     mine_button,
 )
 from cobalance.app.web.page.compare.overview import (
+    classes_compared,
     draw_chart,
     draw_sizes,
     draw_statuses,
     draw_totals,
+    numbers_text,
+    step_numbers,
 )
 from cobalance.app.web.page.compare.splits import draw_splits
 from cobalance.app.web.state import (
@@ -43,9 +47,10 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import render
 from cobalance.graph.dataset import dataset_state
-from cobalance.graph.queries import compare_imbalances, read_copies, usual_measure
+from cobalance.graph.queries import StepId, compare_imbalances, read_copies, usual_measure
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows.plan import count_planned, measure_bits
+from cobalance.workflows.compare import describe_outcome
+from cobalance.workflows.plan import foretell, measure_bits
 
 ROWS = 1000
 HEIGHT_PX = 520
@@ -70,9 +75,9 @@ def page() -> None:
         )
         return
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    sentence, choice = st.columns([8, 4], vertical_alignment="center")
+    with choice.container(horizontal=True, vertical_alignment="bottom", key="_compare_choice"):
         after = _choose_after(before, others)
-        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     if after is None:
         empty_state(
             f"No other version of {escape(shorten(before.name))}",
@@ -88,9 +93,7 @@ def page() -> None:
             mine_button.offer(dataset)
             return
 
-    with place:
-        filters = _choose_cliques(before, after)
-    _compare(before, after, filters)
+    _compare(before, after, sentence)
     details.draw(before, after=after)
 
 
@@ -105,11 +108,16 @@ def _choose_pair(before: CurrentDataset, others: list[str]) -> None:
         st.rerun()
 
 
-def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any]) -> None:
-    """Draw the totals, the graph step by step, the table with a choice of its statuses, charts."""
-    totals, story = st.container(), st.container()
+def _compare(before: CurrentDataset, after: CurrentDataset, sentence: DeltaGenerator) -> None:
+    """Draw the outcome, the graph step by step, its measures, the table of changes and charts."""
+    # With something in it from the start, it keeps its place in page.css until the graph is there.
+    story = st.container(key="_compare_story", gap=None)
+    story.space(1)
+    totals = st.container()
+    # Drawn before the outcome, which is of the chosen measure and sizes.
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        filters = _choose_cliques(before, after)
     left, right = st.columns([7, 5])
-    # Drawn before the totals, which are of the chosen statuses, too.
     known = statuses_of(filters["by"])
     with left:
         statuses = st.pills(
@@ -122,16 +130,25 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
     filters["statuses"] = tuple(statuses) or known
     compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
     comparison = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
+    numbers = step_numbers(comparison)
     if comparison.by == "rates":
-        comparison = _with_proof(comparison, before, after)
+        comparison, foretold = _with_proof(comparison, before, after)
+        numbers |= foretold
 
+    sentence.header(escape(describe_outcome(comparison)), anchor=False)
     with totals:
         for note in comparison.notes:
             st.info(escape(render(note, in_app)), icon=":material/info:")
         draw_totals(comparison)
-    with story:
+    with story.container():
         is_copy = read_copies(before.store).get(after.name) == before.name
-        draw_story(before, after.state, rebalanced=is_copy)
+        draw_story(
+            before,
+            after.state,
+            rebalanced=is_copy,
+            numbers=numbers,
+            sides=classes_compared(comparison),
+        )
     with left:
         _table(comparison, compare)
     with right:
@@ -142,15 +159,24 @@ def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, A
 
 def _with_proof(
     comparison: Comparison, before: CurrentDataset, after: CurrentDataset
-) -> Comparison:
-    """The comparison with what its plan foretold, and bits of concepts alone."""
+) -> tuple[Comparison, dict[StepId, str]]:
+    """The comparison with its plan and bits of concepts alone, and numbers of the steps between."""
     names = before.store, before.name, after.name
     sizes, extends = tuple(comparison.summary["size"].tolist()), comparison.extends
-    planned = None
-    if extends:
-        planned = before.keep(lambda: count_planned(*names, sizes), "planned", after.state, sizes)
     bits = before.keep(lambda: measure_bits(*names, extends=extends), "bits", after.state, extends)
-    return replace(comparison, planned=planned, bits=bits)
+    planned, numbers = None, dict[StepId, str]()
+    if extends:
+        asked, accepted = before.keep(
+            lambda: [foretell(*names, sizes, images) for images in ("asked", "accepted")],
+            "foretold",
+            after.state,
+            sizes,
+        )
+        if asked:
+            planned, numbers["plan"] = asked[0], numbers_text(*asked)
+        if accepted:
+            numbers["accepted"] = numbers_text(*accepted)
+    return replace(comparison, planned=planned, bits=bits), numbers
 
 
 def first_dataset(names: Sequence[str]) -> str:
@@ -202,17 +228,13 @@ def _are_alike(name: str, other: str) -> bool:
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:
-    """Draw both datasets; the first is chosen at the top of the page."""
-    st.text_input(
-        "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
-    )
-
+    """Draw the choice of the second dataset; the first is chosen at the top of the page."""
     name = st.selectbox(
         "After",
         others,
         **named_in_url(url.COMPARED, None, others),
         placeholder="Choose a dataset",
-        width=200,
+        width=300,
     )
     if name is None:
         return None

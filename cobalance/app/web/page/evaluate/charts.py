@@ -1,5 +1,7 @@
 """Scores as texts and as bars: shares in per cent, means and deviations over seeds."""
 
+from collections.abc import Iterable
+
 import altair as alt
 import pandas as pd
 import streamlit as st
@@ -37,7 +39,7 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
     y = alt.Y("group:N", sort=list(names.values()), title=None, axis=names_axis(300))
     offset = alt.YOffset("run:N", sort=runs)
     color = name_color(
-        "run", runs, class_colors(runs), legend=len(runs) > 1, labelLimit=220, columns=3
+        "run", runs, class_colors(runs), legend=len(runs) > 1, labelLimit=340, columns=3
     )
     tooltips = [
         alt.Tooltip("run:N"),
@@ -110,6 +112,11 @@ PERCENT = frozenset(
     }
 )
 """Metrics that are shown times 100; shortcut gaps are, too, in points."""
+
+
+def fitting_width(names: Iterable[str]) -> int:
+    """Width of a table's column in which names are not cut, unless they are very long."""
+    return min(max(6 * len(name) for name in names) + 30, 360)
 
 
 def is_share(metric: str) -> bool:

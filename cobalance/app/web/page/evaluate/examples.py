@@ -31,7 +31,7 @@ MASK_COLOR = "#E69F00"
 
 def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str, str]) -> None:
     """Draw images of a chosen model and group, surest mistakes first."""
-    st.subheader("Images behind the numbers", anchor="images")
+    st.header("Images behind the numbers", anchor="images")
     by_id = {
         evaluation.id: evaluation for evaluation in scored if evaluation.predictions_uri is not None
     }
@@ -149,7 +149,7 @@ def _draw(current: CurrentDataset, evaluation: Evaluation, chosen: pd.DataFrame)
         )
 
     has_maps = any(image in maps for image in ids)
-    places = grid(len(ids), 3 if has_maps else 6)
+    places = grid(len(ids), 2 if has_maps else 4)
     for place, row in zip(places, chosen.to_dict("records"), strict=True):
         image, text = row["image"], row["class_name"]
         if not row["right"]:

@@ -12,6 +12,7 @@ from cobalance.app.web.page.evaluate.charts import (
     cells_of,
     draw_bars,
     draw_changes,
+    fitting_width,
     is_share,
     with_unit,
 )
@@ -21,14 +22,17 @@ from cobalance.app.web.widgets import (
     download,
     draw_table,
     empty_state,
+    escape,
     index_or_first,
     text_column,
     unless_empty,
 )
 from cobalance.base import agree, inflect
+from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import bind_named
+from cobalance.workflows.cells import signed_text
 from cobalance.workflows.evaluate.results import (
     HEADLINE,
     export_bytes,
@@ -37,7 +41,7 @@ from cobalance.workflows.evaluate.results import (
     scores_frame,
 )
 
-USUAL = "group_accuracy"
+USUAL, WORST = "group_accuracy", "worst_group"
 MOST_RUNS = 8
 _HEIGHT_PX = 420
 _CLICKED = "_evaluate_clicked"
@@ -63,18 +67,69 @@ def show(current: CurrentDataset, evaluations: Sequence[Evaluation]) -> None:
     )
     scores = current.keep(lambda: scores_frame(current.store, scored), "scores", stamps)
     labels = name_rows(scored, brief=True)
-    scored.sort(key=lambda evaluation: (labels[evaluation.id], evaluation.seed or 0, evaluation.id))
     scores = scores.assign(
         run=scores["evaluation"].map(labels), group=scores["group"].replace("", ALL)
     )
+    places = {run: place for place, run in enumerate(rank_runs(scores))}
+    scores = scores.sort_values("run", key=lambda runs: runs.map(places), kind="stable")
+    scored.sort(
+        key=lambda evaluation: (
+            places.get(labels[evaluation.id], len(places)),
+            evaluation.seed or 0,
+            evaluation.id,
+        )
+    )
 
+    best = describe_best(scores)
+    if best:
+        st.header(escape(best), anchor=False)
     _say_outdated(scored)
     _overview(scores)
-    clicked = _metric(current, scored, scores)
+    of_metric, metric = _choose_metric(current, scored, scores)
+    cells, images = st.columns([6, 7], gap="medium")
+    with cells:
+        clicked = _cells(of_metric, metric)
     if clicked is not None:
         _take_click(scored, labels, clicked)
-    examples.show(current, scored, labels)
+    with images:
+        examples.show(current, scored, labels)
+    if not of_metric.empty:
+        draw_bars(of_metric, metric)
     _draw_changes(current, scored[0].test, stamps)
+
+
+def rank_runs(scores: pd.DataFrame) -> list[str]:
+    """The runs, the best on their worst group first; those without such a score are the last.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"run": ["a", "b"], "metric": "worst_group", "value": [0.2, 0.5]})
+    >>> rank_runs(scores)
+    ['b', 'a']
+    """
+    worst = scores["value"].where(scores["metric"] == WORST)
+    means = worst.groupby(scores["run"], sort=False).mean()
+    return list(means.sort_values(ascending=False, kind="stable").index)
+
+
+def describe_best(scores: pd.DataFrame) -> str:
+    """Which run is best on its worst group, by how much, and on how many images; empty without.
+
+    `scores` are in the order of `rank_runs`.
+    """
+    worst = mean_and_sd(scores[scores["metric"] == WORST], ("run", "group")).dropna(subset="mean")
+    if worst.empty:
+        return ""
+    best = worst.iloc[0]
+    share = f"{best['run']} is right on {best['mean']:.1%} of its worst group"
+    images = scores.loc[scores["group"] == ALL, "n"].max()
+    tested = f"Tested on {inflect(int(images), 'images')}."
+    if len(worst) == 1:
+        return f"{share}. {tested}"
+
+    second = worst.iloc[1]
+    points = 100 * (best["mean"] - second["mean"])
+    return f"{share}, {points:.1f} points above the next best, {second['run']}. {tested}"
 
 
 def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
@@ -123,13 +178,15 @@ def _overview(scores: pd.DataFrame) -> None:
     rows = rows.rename_axis("run").reset_index()
     if not rows["outdated"].any():
         rows = rows.drop(columns="outdated")
-    draw_table(rows, 280, columns, key="_evaluate_overview", alt="Models side by side")
+    if (rows["seeds"] == 1).all():
+        rows = rows.drop(columns="seeds")
+    draw_table(rows, 220, columns, key="_evaluate_overview", alt="Models side by side")
 
 
-def _metric(
+def _choose_metric(
     current: CurrentDataset, scored: Sequence[Evaluation], scores: pd.DataFrame
-) -> tuple[str, str] | None:
-    """Draw one metric by group; return the run and group of a number that was clicked."""
+) -> tuple[pd.DataFrame, str]:
+    """Draw the choice of a metric and of models; return their scores of it, and its name."""
     metrics = list(dict.fromkeys(scores["metric"]))
     runs = list(dict.fromkeys(scores["run"]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -144,23 +201,11 @@ def _metric(
         chosen = st.multiselect(
             "Models", runs, **in_url("evaluate_run"), placeholder=f"the first {MOST_RUNS}"
         )
-        place = st.container(width="content")
+        _exports(current, scored)
 
     # A link may name models that are no more.
     selected = [run for run in runs if run in chosen] or runs[:MOST_RUNS]
-    of_metric = scores[(scores["metric"] == metric) & scores["run"].isin(selected)]
-    if of_metric.empty:
-        st.caption("None of these models has a score of this metric.")
-        return None
-
-    bars, table = st.columns([6, 7])
-    with bars:
-        draw_bars(of_metric, metric)
-    with table:
-        clicked = _cells(of_metric, metric)
-    with place:
-        _exports(current, scored)
-    return clicked
+    return scores[(scores["metric"] == metric) & scores["run"].isin(selected)], metric
 
 
 def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
@@ -176,13 +221,16 @@ def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
 
 def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
     """Draw the metric by group and model; return the run and group of a number that was clicked."""
+    if scores.empty:
+        st.caption("None of these models has a score of this metric.")
+        return None
     cells = cells_of(scores, metric)
     runs = list(map(str, cells))
     images = scores.groupby("group", sort=False)["n"].max().reindex(cells.index)
     rows = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
 
     columns = {
-        "group": text_column("Group", width=230),
+        "group": text_column("Group", width=fitting_width(cells.index)),
         "images": st.column_config.NumberColumn("Images", format="localized", width=65),
     }
     # A model may have the name of another column: columns are named by the models' numbers.
@@ -235,13 +283,13 @@ def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[obj
     if changes.empty:
         return
 
-    st.subheader("Before and after", anchor=False)
+    st.header("Before and after", anchor=False)
     whole = changes[changes["group"] == ""]
     metrics = list(dict.fromkeys(whole["metric"])) or list(dict.fromkeys(changes["metric"]))
     metric = st.selectbox(
         "Metric of the change",
         metrics,
-        index=index_or_first(metrics, "worst_group"),
+        index=index_or_first(metrics, WORST),
         format_func=lambda name: name.replace("_", " "),
         **choice_in_url("evaluate_change", metrics),
         width=260,
@@ -302,6 +350,6 @@ def _signed(value: float, limits: Sequence[float | None], factor: float, digits:
     """
     if pd.isna(value):
         return "-"
-    difference = f"{factor * value:+.{digits}f}"
-    ends = [f"{factor * limit:+.{digits}f}" for limit in limits if limit is not None]
+    difference = signed_text(factor * value, f".{digits}f")
+    ends = [signed_text(factor * limit, f".{digits}f") for limit in limits if limit is not None]
     return difference + unless_empty(" [{}]", ", ".join(ends))

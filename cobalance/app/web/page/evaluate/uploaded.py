@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.page.evaluate.charts import ALL, draw_bars
+from cobalance.app.web.page.evaluate.charts import ALL, draw_bars, fitting_width
+from cobalance.app.web.page.evaluate.examples import MODEL
 from cobalance.app.web.state import CurrentDataset, accept_uploads, may_edit, session, user_name
 from cobalance.app.web.widgets import download, draw_table, edits, escape, show_kept_error
+from cobalance.base import inflect
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.workflows.cells import to_csv
@@ -97,9 +99,7 @@ def _draw(scored: Scored) -> None:
     """Draw bars of one metric, the table of all, and why other metrics are left out."""
     frame = scored.frame
     metrics = list(dict.fromkeys(frame["metric"]))
-    metric = st.selectbox(
-        "Metric", metrics, format_func=lambda name: name.replace("_", " "), width=260
-    )
+    metric = st.selectbox("Metric", metrics, format_func=plain, width=260)
     runs = frame["method"].replace("", "predictions")
     named = frame.assign(run=runs, group=frame["group"].replace("", ALL), outdated=False)
 
@@ -108,38 +108,71 @@ def _draw(scored: Scored) -> None:
         draw_bars(named[named["metric"] == metric], metric)
     with table:
         _table(frame)
-    for name, reason in scored.left_out.items():
-        st.caption(f"{escape(name)} is left out: {escape(reason)}")
+    if scored.left_out:
+        with st.expander(f"{inflect(len(scored.left_out), 'metrics')} left out"):
+            for name, reason in scored.left_out.items():
+                st.caption(f"**{escape(plain(name))}**: {escape(reason)}")
 
 
 def _table(frame: pd.DataFrame) -> None:
     """Draw all scores, without columns that tell nothing apart."""
     constant = [name for name in ("method", "seed") if len(set(frame[name])) == 1]
+    rows = frame.drop(columns=constant).assign(
+        metric=frame["metric"].map(plain), group=frame["group"].replace("", ALL)
+    )
     columns = {
-        name: st.column_config.NumberColumn(name.capitalize(), format="%.4f", width=75)
-        for name in ("value", "low", "high")
+        name: st.column_config.NumberColumn(title, format="%.4f", width=80)
+        for name, title in (("value", "Value"), ("low", "From, 95%"), ("high", "To, 95%"))
     }
-    draw_table(frame.drop(columns=constant), 420, columns, key="_scored_rows", alt="Scores")
+    columns["n"] = st.column_config.NumberColumn("Images", format="localized", width=65)
+    columns |= {
+        name: st.column_config.TextColumn(name.capitalize(), width=fitting_width(rows[name]))
+        for name in ("metric", "group")
+    }
+    draw_table(rows, 420, columns, key="_scored_rows", alt="Scores")
     download("CSV", lambda: to_csv(frame), "scores.csv", key="_scored_csv")
 
 
 def _save(current: CurrentDataset, table: _Table) -> None:
-    """Draw the button that keeps the scores in the graph."""
+    """Draw the button that keeps the scores in the graph; once they are, the way to them."""
     show_kept_error()
 
     @edits
     def keep() -> None:
         folder = session.settings().folders().open_output()
-        st.session_state[_SAVED] = keep_scores(
-            current.store,
-            folder,
-            current.name,
-            table.inputs,
-            table.scored.frame,
-            table.shortcuts,
-            created_by=user_name(),
+        st.session_state[_SAVED] = (
+            table,
+            keep_scores(
+                current.store,
+                folder,
+                current.name,
+                table.inputs,
+                table.scored.frame,
+                table.shortcuts,
+                created_by=user_name(),
+            ),
         )
 
-    if st.session_state.pop(_SAVED, None):
-        st.success("Kept in the graph: they are among the results.", icon=":material/check:")
-    st.button("Keep in the graph", key="_scored_keep", on_click=keep)
+    kept_table, ids = st.session_state.get(_SAVED, (None, []))
+    if kept_table is not table:
+        st.button("Keep in the graph", key="_scored_keep", on_click=keep)
+        return
+    st.success("Kept in the graph, among the results.", icon=":material/check:")
+    st.button(
+        "See the result",
+        key="_scored_see",
+        icon=":material/analytics:",
+        on_click=st.session_state.update,
+        args=({"evaluate_view": "Results", MODEL: ids[0]},),
+    )
+
+
+def plain(metric: str) -> str:
+    """A metric's name in words.
+
+    Examples
+    --------
+    >>> plain("worst_group")
+    'worst group'
+    """
+    return metric.replace("_", " ")

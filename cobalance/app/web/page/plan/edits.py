@@ -41,6 +41,7 @@ from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.plan import choose_counterfactuals
 
 SELECTED, ALL = "Selected cliques", "All images"
+_CREATED = "_created_job"  # this session's task, and the choices of its plan
 _MADE = {"all": "every group", "others": "the other groups"}
 
 
@@ -275,16 +276,31 @@ def start_job(
 
         return f"Created a job for {inflect(new_plan.images, 'images')} {amount}."
 
-    tasks.start(_task_key(current), f"Creating the job {name}", work)
+    task = tasks.start(_task_key(current), f"Creating the job {name}", work)
+    st.session_state[_CREATED] = task, _choices()
 
 
 def show_job(current: CurrentDataset, key: str) -> None:
-    """Draw how far the creation of the job is, and then the way to it."""
+    """Draw how far the creation of the job is, and then the way to it.
+
+    What came of it is shown beside the plan that it is of, and to whoever created it.
+    """
     task = tasks.find(_task_key(current))
+    created, choices = st.session_state.get(_CREATED, (None, None))
+    is_of_this_plan = task is not None and task is created and choices == _choices()
+    if not is_of_this_plan and not tasks.is_running(_task_key(current)):
+        job_form.draw_caution()
+        return
+
     if show_task(_task_key(current)) or task is None or task.result is None:
         return
     if st.button("See the jobs", key=key, icon=":material/bolt:"):
         url.go_to("jobs")
+
+
+def _choices() -> dict[str, list[str]]:
+    """Choices that make a plan, as the URL has them."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def _task_key(current: CurrentDataset) -> str:

@@ -138,8 +138,14 @@ def test_what_became_of_each_lean(open_page: OpenPage, evened: tuple[str, str]) 
     sums = (80 / 104 - 0.1) + (0.6 - 20 / 104), (80 / 104 - 78 / 201) + (98 / 201 - 20 / 104)
     assert totals["Rate differences"] == f"{sums[0]:.2f} → {sums[1]:.2f}"
     assert "of 1 bit" in totals["Concepts alone tell"]
-    (sentence,) = (one.value.replace("\\", "") for one in app.subheader)
+    (sentence,) = (one.value.replace("\\", "") for one in app.header)
     assert sentence.startswith("3 of 3 combinations lean to a class; 2 did.")
+    (sent,) = stories(app)
+    largest = 80 / 104 - 0.1, 98 / 201 - 20 / 104
+    assert [step["name"].partition("\n")[2] for step in sent["steps"]] == [
+        f"2 lean, most {largest[0]:.1%}",
+        f"3 lean, most {max(largest[1], 80 / 104 - 78 / 201):.1%}",
+    ]
 
 
 def test_the_graph_has_steps_and_the_link_names_one(
@@ -149,7 +155,7 @@ def test_the_graph_has_steps_and_the_link_names_one(
     app = open_page("compare", dataset=cars, compare_after=later, step="after")
     assert not app.exception
     (sent,) = stories(app)
-    assert [(step["id"], step["name"]) for step in sent["steps"]] == [
+    assert [(step["id"], step["name"].partition("\n")[0]) for step in sent["steps"]] == [
         ("dataset", "Dataset"),
         ("after", shorten(later, 40)),
     ]
@@ -212,6 +218,38 @@ def test_it_opens_on_what_was_made_from_a_dataset(
     finally:
         for copy in copies:
             drop_dataset(store, copy)
+
+
+def test_the_steps_between_have_the_numbers_of_the_plan(
+    open_page: OpenPage, store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    """A copy with all that was asked for: the plan foretold what came."""
+    rows = [("country", ("cow",), 80), ("country", ("dog",), 20), ("urban", ("dog",), 90)]
+    write_dataset(dataset, [*rows, ("urban", ("cow",), 10)])
+    copy = f"{dataset} renamed"
+    job = create_job(store, dataset, "rates", [("urban", ("cow",), 70)])
+    store.write(statements.CLAIM_COPY, into=copy, job=job)
+    write_dataset(copy, [*rows, ("urban", ("cow",), 80)])
+    app = open_page("compare", dataset=dataset, compare_after=copy, compare_counts="false")
+    assert not app.exception
+    (sent,) = stories(app)
+    now = f"2 lean, most {80 / 100 - 80 / 170:.1%}"
+    assert {step["id"]: step["name"].partition("\n")[2] for step in sent["steps"]} == {
+        "dataset": f"2 lean, most {80 / 100 - 10 / 100:.1%}",
+        "plan": now,
+        "after": now,
+    }
+    assert "planned 2, got 2" in app.header[0].value
+
+
+def test_by_counts_the_sentence_is_of_gaps(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page("compare", dataset=cars, compare_after=later, compare_counts="true")
+    shown = table(app)
+    after, before = shown["gap_after"].sum(), shown["gap_before"].sum()
+    said = f"The gaps between the classes sum to {after} images; they did to {before}."
+    assert app.header[0].value.replace("\\", "") == said
+    (change,) = [one.delta for one in app.metric if one.label == "Sum of gaps"]
+    assert change == f"{after - before:+}".replace("-", "−")
 
 
 def test_unrelated_datasets_are_not_compared_unasked(

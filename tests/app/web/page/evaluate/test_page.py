@@ -107,15 +107,24 @@ def test_runs_side_by_side_with_the_images_behind_them(
     overview = table(app, "seeds").set_index("run")
     assert overview["seeds"].to_dict() == {"erm": 2, "upweight": 1}
     assert overview.loc["upweight", "worst_group"] == "100.0"
+    # The best on its worst group is the first, and the sentence tells of it.
+    assert overview.index.tolist() == ["upweight", "erm"]
+    worst = 100 * (7 / 9 + 5 / 9) / 2
+    assert app.header[0].value == (
+        f"upweight is right on 100.0% of its worst group, {100 - worst:.1f} points above the next "
+        "best, erm. Tested on 20 images."
+    )
     cells = table(app, "images").set_index("group")
     # 9 of the country images show a cow; 2 and 4 of them are wrong: 77.8 and 55.6.
     expected = np.array([7 / 9, 5 / 9]) * 100
     text = f"{expected.mean():.1f} ± {expected.std(ddof=1):.1f}"
-    assert cells.loc["country, concepts common", "run 0"] == text
+    assert cells.loc["country, concepts common", "run 1"] == text
     assert cells.loc["country, concepts common", "images"] == 9
-    assert "2 of 20 images are predicted wrong; the surest first." in shown_text(app)
+    assert "0 of 20 images are predicted wrong." in shown_text(app)
     # The link names the model, as the first one may be another when more are trained.
-    assert app.query_params["evaluate_model"] in ("erm, seed 0", ["erm, seed 0"])
+    assert app.query_params["evaluate_model"] in ("upweight, seed 0", ["upweight, seed 0"])
+    app.selectbox(key="evaluate_model").select(evaluated["erm 0"]).run()
+    assert "2 of 20 images are predicted wrong; the surest first." in shown_text(app)
     linked = open_page(
         "evaluate",
         dataset=cars,
@@ -299,11 +308,19 @@ def test_anybodys_table_is_scored(
     app.file_uploader[0].upload("../mine.csv", content, "text/csv").run()
     assert not app.exception
     scores = table(app, "value").set_index(["metric", "group"])["value"]
-    assert scores["accuracy", ""] == pytest.approx(0.75)
+    assert scores["accuracy", "all images"] == pytest.approx(0.75)
+    assert not any("_" in name for names in scores.index for name in names)
+    (folded,) = [one for one in app.expander if one.label.endswith("left out")]
+    assert not folded.proto.expanded
     app.button(key="_scored_keep").click().run()
     assert not app.exception
     (kept,) = list_evaluations(store, cars)
     assert (kept.train, kept.test, kept.state) == (None, cars, "done")
+    assert "_scored_keep" not in [button.key for button in app.button]
+    app.button(key="_scored_see").click().run()
+    assert not app.exception
+    assert app.selectbox(key="evaluate_model").value == kept.id
+    app.button_group(key="evaluate_view").set_value("Score a table").run()
     app.file_uploader[0].upload("bad.csv", b"image\n1\n", "text/csv").run()
     assert "has no column class_name" in shown_text(app)
     images = read_image_concepts(store, cars)["id"].tolist()
@@ -321,7 +338,7 @@ def test_anybodys_table_is_scored(
     app.file_uploader[0].set_value(sent).run()
     assert not app.exception
     scores = table(app, "value").set_index(["metric", "group"])["value"]
-    assert scores["detection_precision", "car"] == pytest.approx(51 / 101)
+    assert scores["detection precision", "car"] == pytest.approx(51 / 101)
     assert not [one for one in app.button if one.key == "_scored_keep"]
 
 

@@ -32,7 +32,7 @@ export class Story {
       this.button,
       element("div", { className: "track" }, [this.range, this.names]),
     ]);
-    this.frame.root.append(this.bar);
+    this.frame.root.prepend(this.bar);
     this.showPlaying(false);
     this.listen();
   }
