@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from cobalance.base.records import Annotations
@@ -79,6 +80,15 @@ def test_from_the_form_to_the_images(
     expect(page.get_by_text("Line: 95% interval of a seed")).to_be_visible()
     expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
     expect(page.get_by_text("of 40 images are predicted wrong")).to_be_visible()
+    expect(page.get_by_role("heading", name="of its worst group")).to_be_in_viewport()
+    settle(page)
+    table = page.get_by_test_id("stDataFrame").first.bounding_box()
+    images = page.get_by_test_id("image-grid").first.bounding_box()
+    assert table is not None
+    assert images is not None
+    assert table["y"] <= 300
+    assert images["y"] <= 900
+    assert Axe().run(page).response["violations"] == []
     with page.expect_download() as downloaded:
         page.get_by_role("button", name="Export").click()
         page.get_by_role("button", name="Latex").click()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
@@ -23,6 +24,7 @@ from tests.browser.server import WebApp, running
 from tests.support.waiting import until
 
 PICTURE = "road.png"
+FIRST_CONTENT_PX = 300  # from the top, where a page is 1280 wide
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,12 @@ def test_a_plan_of_500_images_runs_after_four_clicks_and_no_terminal(
     expect(page.get_by_role("button", name="Start worker")).to_be_visible()
 
 
+def _top(content: Locator) -> float:
+    box = content.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
 def _overlap(first: FloatRect, second: FloatRect) -> bool:
     """Whether two boxes share a point."""
     return all(
@@ -194,7 +202,21 @@ def test_from_the_form_to_the_candidates(
     expect(page.get_by_text("procedural · 128 x 128 px")).to_be_visible()
     screenshot(page, "plan-making")
     assert "width_px=128" in page.url  # a link has the form
+    expect(page.get_by_text("Paints shapes: to see the steps, not to train on")).to_be_visible()
     page.get_by_role("button", name="Create job").click()
+    created = page.get_by_text("Created a job for 12 images")
+    expect(created).to_be_visible()
+    # What is said of a plan is not said of another one, nor to anybody else.
+    fresh = pages.open(f"/plan?dataset={cows}&planner=conbias&plan_sizes=2")
+    expect(fresh.get_by_role("button", name="Create job")).to_be_visible()
+    expect(fresh.get_by_text("Created a job")).to_have_count(0)
+    fresh.close()
+    budget = page.get_by_role("spinbutton", name="Budget")
+    budget.fill("6")
+    page.keyboard.press("Enter")
+    expect(created).to_have_count(0)
+    budget.fill("")
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="See the jobs").click()
     page.wait_for_url("**/jobs**")
     expect(page.get_by_text("0 of 12 images")).to_be_visible()
@@ -214,8 +236,16 @@ def test_from_the_form_to_the_candidates(
     assert made.returncode == 0, made.stderr
     # Nobody reloads the page.
     expect(page.get_by_text("12 of 12 images")).to_be_visible()
-    expect(page.get_by_text("Use the accepted images")).to_be_visible()
+    expect(page.get_by_role("button", name="Add and compare")).to_be_visible()
     settle(page)
+    first = page.get_by_test_id("image-grid").locator("img").first
+    assert _top(first) <= FIRST_CONTENT_PX
+    assert Axe().run(page).response["violations"] == []
+    queries = page.get_by_role("grid", name="Queries")
+    expect(queries).not_to_be_visible()
+    unfold(page, "All 3 queries")
+    screenshot(page, "jobs-queries")
+    unfold(page, "All 3 queries")
     assert list_candidates(store, job.id).total >= 12
     pictures = page.get_by_test_id("image-grid").locator("[data-verdict] img")
     until(lambda: pictures.count() >= 12)
@@ -276,17 +306,23 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
     press("See the jobs")
     press("Start worker")
     candidates = page.get_by_test_id("image-grid").get_by_role("button")
-    expect(page.get_by_text("Use the accepted images")).to_be_visible(timeout=240_000)
+    expect(page.get_by_role("button", name="Add and compare")).to_be_visible(timeout=240_000)
     settle(page)
     walk(page, candidates.first)
     page.keyboard.press("r")
     expect(candidates.first).to_have_attribute("data-verdict", "rejected")
     page.keyboard.press("u")
     expect(candidates.first).to_have_attribute("data-verdict", "accepted")
-    press("Add to a rebalanced dataset")
-    press("Compare before and after")
+    press("Add and compare")
     page.wait_for_url("**/compare**")
     expect(page.get_by_text("Largest difference", exact=True).first).to_be_visible()
+    settle(page)
+    slider = page.get_by_role("slider", name="Step of the story")
+    assert _top(slider) <= FIRST_CONTENT_PX
+    expect(page.get_by_role("heading", name="combinations lean to a class")).to_be_in_viewport()
+    for step in ("Dataset", "With the plan", "As rebalanced"):
+        expect(page.locator(".concept-graph").get_by_text(step)).to_contain_text("lean, most")
+    assert Axe().run(page).response["violations"] == []
     page.get_by_role("link", name="Make").focus()
     page.keyboard.press("Enter")
     press("Stop worker")

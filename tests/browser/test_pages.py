@@ -82,6 +82,9 @@ def rebalanced(store: GraphStore, dataset: str) -> str:
 def test_two_datasets_side_by_side(pages: Pages, rebalanced: str) -> None:
     page = pages.open(f"/compare?dataset=urbancars&compare_after={quote(rebalanced)}")
     assert page.get_by_test_id("stMetric").filter(has_text="Lean to a class").is_visible()
+    control = page.get_by_role("slider", name="Step of the story").bounding_box()
+    assert control is not None
+    assert control["y"] <= 300
     screenshot(page, "compare-two")
     _go_through_the_steps(page)
 
