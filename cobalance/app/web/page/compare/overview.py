@@ -1,100 +1,18 @@
-"""Totals of a comparison, and a chart of the cliques that changed most."""
+"""Totals of a comparison, and what its statuses mean."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any
 
-import altair as alt
-import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.widgets import (
-    before_and_after,
-    clique_labels,
     count_column,
     draw_columns,
-    name_color,
-    names_axis,
     text_column,
 )
 from cobalance.graph.queries import StepId
-from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, Comparison, statuses_of
-from cobalance.workflows.cells import change_text, change_texts, signed_text
-from cobalance.workflows.compare import MOST_CLASSES
-from cobalance.workflows.concept_graph import class_colors
+from cobalance.statistics import Comparison, statuses_of
+from cobalance.workflows.cells import change_text, signed_text
 from cobalance.workflows.plan import bits_text
-
-IN_PICTURE = 14  # cliques
-# Height of a picture's legend above it and its axis below.
-_FRAME_PX = 110
-
-
-def draw_chart(comparison: Comparison) -> None:
-    """Draw the cliques that changed most before and after: rate differences, or counts."""
-    marks = marks_of(comparison, IN_PICTURE)
-    if marks.empty:
-        return
-
-    by_rates = comparison.by == "rates"
-    names = marks["what"].unique().tolist()
-    cliques = marks["clique"].unique().tolist()
-    axis = names_axis(230, grid=True)
-    form = ".1%" if by_rates else ",.0f"
-    colors = class_colors(list(comparison.sizes_before))
-    base = alt.Chart(marks).encode(
-        y=alt.Y("clique:N", sort=cliques, title=None, axis=axis),
-        yOffset=alt.YOffset("what:N", sort=names),
-        color=name_color("what", names, colors, legend=len(names) > 1),
-        tooltip=[
-            alt.Tooltip("clique:N", title="clique"),
-            alt.Tooltip("what:N", title="of"),
-            alt.Tooltip("before:Q", format=form),
-            alt.Tooltip("after:Q", format=form),
-        ],
-    )
-    title = names[0] if len(names) == 1 else "images"
-    numbers = alt.Axis(format=".0%" if by_rates else ",.0f", tickCount=5)
-    chart = before_and_after(base, title, numbers)
-
-    # A clique has a line for each of the names.
-    height = _FRAME_PX + len(cliques) * (14 + 10 * len(names))
-    st.altair_chart(chart.properties(height=height), width="stretch", key="_compare_picture")
-    st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
-
-
-def marks_of(comparison: Comparison, most: int) -> pd.DataFrame:
-    """Data of the chart: a row for each of the first cliques, and by counts for each class.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
-        "rate difference", or with many classes "gap, in images"), ``before`` and ``after``
-        (float64, NaN where the clique is absent).
-    """
-    cliques, classes = comparison.cliques.head(most), list(comparison.sizes_before)
-    if comparison.by == "rates":
-        columns = {"rate difference": ("difference_before", "difference_after")}
-    elif len(classes) > MOST_CLASSES:
-        columns = {"gap, in images": ("gap_before", "gap_after")}
-    else:
-        columns = {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
-
-    labels = clique_labels(cliques["concepts"])
-    marks = [
-        pd.DataFrame(
-            {
-                "clique": labels,
-                "what": what,
-                "before": cliques[before].to_numpy("float64", na_value=float("nan")),
-                "after": cliques[after].to_numpy("float64", na_value=float("nan")),
-            }
-        )
-        for what, (before, after) in columns.items()
-    ]
-    return pd.concat(marks, ignore_index=True)
-
 
 _MEANINGS = {
     "lost its lean": "leaned to a class before, and does not any more",
@@ -193,26 +111,3 @@ def _draw_change(
         width="content",
         help=purpose,
     )
-
-
-def draw_sizes(comparison: Comparison) -> None:
-    """Draw the totals of each size as a table."""
-    summary = comparison.summary
-    columns: dict[str, tuple[Any, ColumnConfig]] = {
-        "size": (summary["size"].astype(str).tolist(), text_column("Size", width=45))
-    }
-    right_aligned = partial(text_column, alignment="right", width=120)
-    if comparison.by == "rates":
-        leaning = change_texts(summary["leaning_before"], summary["leaning_after"])
-        sums = change_texts(summary["difference_before"], summary["difference_after"], ".2f")
-        columns["leaning"] = (leaning, right_aligned("Lean"))
-        columns["differences"] = (sums, right_aligned("Rate differences"))
-        gone, new = "lost its lean", "new"
-    else:
-        gaps = change_texts(summary["total_gap_before"], summary["total_gap_after"])
-        columns["total_gap"] = (gaps, right_aligned("Sum of gaps"))
-        gone, new = "solved", "introduced"
-
-    for name in (gone, new):
-        columns[name] = (summary[name], count_column(name.capitalize(), 90))
-    draw_columns(columns, None, alt="Imbalances of each size, before and after")

@@ -18,8 +18,6 @@ from cobalance.app.web.components import (
 )
 from cobalance.app.web.page.compare.overview import (
     classes_compared,
-    draw_chart,
-    draw_sizes,
     draw_statuses,
     draw_totals,
     numbers_text,
@@ -109,7 +107,7 @@ def _choose_pair(before: CurrentDataset, others: list[str]) -> None:
 
 
 def _compare(before: CurrentDataset, after: CurrentDataset, sentence: DeltaGenerator) -> None:
-    """Draw the outcome, the graph step by step, its measures, the table of changes and charts."""
+    """Draw the outcome, the graph step by step, its measures, and the table of changes."""
     # With something in it from the start, it keeps its place in page.css until the graph is there.
     story = st.container(key="_compare_story", gap=None)
     story.space(1)
@@ -153,8 +151,6 @@ def _compare(before: CurrentDataset, after: CurrentDataset, sentence: DeltaGener
         _table(comparison, compare)
     with right:
         draw_statuses(comparison)
-        draw_sizes(comparison)
-        draw_chart(comparison)
 
 
 def _with_proof(

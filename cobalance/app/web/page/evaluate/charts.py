@@ -7,11 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.widgets import (
-    before_and_after,
     distinct_labels,
     name_color,
     names_axis,
-    shorten,
     unless_empty,
 )
 from cobalance.evaluation.differences import mean_and_sd
@@ -75,29 +73,6 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
     left_out = bars["group"].nunique() - len(groups)
     more = unless_empty(" {:,} more groups are in the table.", left_out)
     st.caption(f"Bar: mean over seeds. Line: 95% interval of a seed, as mean. Dots: seeds.{more}")
-
-
-def draw_changes(changes: pd.DataFrame, metric: str) -> None:
-    """Draw ``before`` and ``after`` of each training set and method, of one metric.
-
-    `changes` have ``what`` and ``job``, too.
-    """
-    labels = distinct_labels([shorten(name, 60) for name in changes["what"]], 60)
-    rows = changes.assign(what=labels)
-    rows[["before", "after"]] *= _factor(metric)
-
-    tooltips = [
-        alt.Tooltip("what:N", title="model"),
-        alt.Tooltip("job:N"),
-        alt.Tooltip("before:Q", format=".2f"),
-        alt.Tooltip("after:Q", format=".2f"),
-    ]
-    y = alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
-    base = alt.Chart(rows).encode(y=y, tooltip=tooltips)
-    chart = before_and_after(base, _axis_title(metric), alt.Axis(tickCount=6))
-    chart = chart.properties(height=60 + 26 * len(rows))
-    st.altair_chart(chart, width="stretch", key="_evaluate_changes")
-    st.caption("Ring: trained on the original. Disc: on what the job made of it.")
 
 
 ALL = "all images"

@@ -11,7 +11,6 @@ from cobalance.app.web.page.evaluate.charts import (
     ALL,
     cells_of,
     draw_bars,
-    draw_changes,
     fitting_width,
     is_share,
     with_unit,
@@ -32,7 +31,7 @@ from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import bind_named
-from cobalance.workflows.cells import signed_text
+from cobalance.workflows.cells import change_texts, signed_text
 from cobalance.workflows.evaluate.results import (
     HEADLINE,
     export_bytes,
@@ -70,18 +69,12 @@ def show(current: CurrentDataset, evaluations: Sequence[Evaluation]) -> None:
     scores = scores.assign(
         run=scores["evaluation"].map(labels), group=scores["group"].replace("", ALL)
     )
-    places = {run: place for place, run in enumerate(rank_runs(scores))}
-    scores = scores.sort_values("run", key=lambda runs: runs.map(places), kind="stable")
-    scored.sort(
-        key=lambda evaluation: (
-            places.get(labels[evaluation.id], len(places)),
-            evaluation.seed or 0,
-            evaluation.id,
-        )
-    )
+    runs = rank_runs(scores)
+    scores = scores.set_index("run").loc[runs].reset_index()
+    places = {run: place for place, run in enumerate(runs)}
+    scored.sort(key=lambda run: (places.get(labels[run.id], len(runs)), run.seed or 0, run.id))
 
-    best = describe_best(scores)
-    if best:
+    if best := describe_best(scores):
         st.header(escape(best), anchor=False)
     _say_outdated(scored)
     _overview(scores)
@@ -295,24 +288,16 @@ def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[obj
         width=260,
     )
 
-    rows = changes[changes["metric"] == metric]
-    images = rows["images"].replace("augmented", "")
-    parts = [rows["training_set"], images, rows["method"], rows["settings"], rows["group"]]
-    names = [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
-    rows = rows.assign(what=names)
-
-    chart, table = st.columns([5, 6])
-    with chart:
-        draw_changes(rows, metric)
-    with table:
-        _table_of_changes(rows, metric)
+    _table_of_changes(changes[changes["metric"] == metric], metric)
 
 
 def _table_of_changes(rows: pd.DataFrame, metric: str) -> None:
     """Draw a row for each change, with its difference and interval."""
     factor, digits = (100, 1) if is_share(metric) else (1, 3)
     table = rows[["training_set", "job", "planner", "method", "settings", "seeds"]].copy()
+    table["images"] = rows["images"].replace("augmented", "")
     table["group"] = rows["group"].replace("", ALL)
+    table["change"] = change_texts(rows["before"] * factor, rows["after"] * factor, f".{digits}f")
     table["difference"] = [
         _signed(value, limits, factor, digits)
         for value, limits in zip(rows["difference"], rows["interval"], strict=True)
@@ -331,7 +316,9 @@ def _table_of_changes(rows: pd.DataFrame, metric: str) -> None:
             "method": text_column("Method", width=90),
             "settings": text_column("Settings", width=110),
             "seeds": st.column_config.NumberColumn("Seeds", width=50),
+            "images": text_column("Images", width=90),
             "group": text_column("Group", width=120),
+            "change": text_column("Original → rebalanced", width=150, alignment="right"),
             "difference": text_column("Difference [95%]", width=150, alignment="right"),
         },
         key="_evaluate_changes_table",

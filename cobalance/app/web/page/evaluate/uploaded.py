@@ -11,7 +11,7 @@ from cobalance.app.web.page.evaluate.charts import ALL, draw_bars, fitting_width
 from cobalance.app.web.page.evaluate.examples import MODEL
 from cobalance.app.web.state import CurrentDataset, accept_uploads, may_edit, session, user_name
 from cobalance.app.web.widgets import download, draw_table, edits, escape, show_kept_error
-from cobalance.base import inflect
+from cobalance.base import inflect, readable
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.workflows.cells import to_csv
@@ -99,7 +99,7 @@ def _draw(scored: Scored) -> None:
     """Draw bars of one metric, the table of all, and why other metrics are left out."""
     frame = scored.frame
     metrics = list(dict.fromkeys(frame["metric"]))
-    metric = st.selectbox("Metric", metrics, format_func=plain, width=260)
+    metric = st.selectbox("Metric", metrics, format_func=readable, width=260)
     runs = frame["method"].replace("", "predictions")
     named = frame.assign(run=runs, group=frame["group"].replace("", ALL), outdated=False)
 
@@ -111,14 +111,14 @@ def _draw(scored: Scored) -> None:
     if scored.left_out:
         with st.expander(f"{inflect(len(scored.left_out), 'metrics')} left out"):
             for name, reason in scored.left_out.items():
-                st.caption(f"**{escape(plain(name))}**: {escape(reason)}")
+                st.caption(f"**{escape(readable(name))}**: {escape(reason)}")
 
 
 def _table(frame: pd.DataFrame) -> None:
     """Draw all scores, without columns that tell nothing apart."""
     constant = [name for name in ("method", "seed") if len(set(frame[name])) == 1]
     rows = frame.drop(columns=constant).assign(
-        metric=frame["metric"].map(plain), group=frame["group"].replace("", ALL)
+        metric=frame["metric"].map(readable), group=frame["group"].replace("", ALL)
     )
     columns = {
         name: st.column_config.NumberColumn(title, format="%.4f", width=80)
@@ -165,14 +165,3 @@ def _save(current: CurrentDataset, table: _Table) -> None:
         on_click=st.session_state.update,
         args=({"evaluate_view": "Results", MODEL: ids[0]},),
     )
-
-
-def plain(metric: str) -> str:
-    """A metric's name in words.
-
-    Examples
-    --------
-    >>> plain("worst_group")
-    'worst group'
-    """
-    return metric.replace("_", " ")

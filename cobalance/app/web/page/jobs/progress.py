@@ -31,6 +31,7 @@ from cobalance.app.web.widgets import (
     percent_done,
     show_kept_error,
     text_column,
+    unless_empty,
 )
 from cobalance.base import inflect, install_command
 from cobalance.graph.evaluations import KIND
@@ -81,7 +82,7 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
 
 
 def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
-    """Draw what no filter looks for; folded, a job's queries, and all jobs of its dataset.
+    """Draw what no filter looks for, and folded a job's queries.
 
     `draw_more` draws what else belongs to the queries.
     """
@@ -90,12 +91,9 @@ def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
     if job.state == "done":
         _draw_remarks(job)
 
-    refreshing = refreshing_while(job.is_active, REFRESH_S)
     with st.expander(f"All {inflect(sum(job.queries.values()), 'queries')}", key="_all_queries"):
-        refreshing(_draw_job)(dataset, job.id)
+        refreshing_while(job.is_active, REFRESH_S)(_draw_job)(dataset, job.id)
         draw_more()
-    with st.expander("All jobs of this dataset", key="_all_jobs"):
-        refreshing(_overview)(dataset)
 
 
 def _find_job(dataset: str, chosen: str) -> Job | None:
@@ -108,7 +106,8 @@ def _draw_job(dataset: str, chosen: str) -> None:
     with errors_in_fragment():
         job = _find_job(dataset, chosen)
         if job is not None:
-            st.caption(f"How: {escape(job_form.describe(job.settings))}")
+            by = unless_empty(" Ordered by {}.", escape(job.created_by))
+            st.caption(f"How: {escape(job_form.describe(job.settings))}.{by}")
             _draw_counts(job)
             _queries(job)
 
@@ -116,44 +115,6 @@ def _draw_job(dataset: str, chosen: str) -> None:
 def _draw_remarks(job: Job) -> None:
     for remark in job.remarks:
         st.text(remark)
-
-
-def _overview(dataset: str) -> None:
-    """Draw a row for each job."""
-    columns = {
-        "plan": text_column("Plan", width=180),
-        "state": text_column("State", width=80),
-        "progress": percent_column(130),
-        "wanted": count_column("Wanted", 75),
-        "accepted": count_column("Accepted", 80),
-        "rejected": count_column("Rejected", 80),
-        "failed": count_column("Failed queries", 105),
-        "left": text_column("Time left", width=125),
-        "created": text_column("Created", width=160),
-        "by": text_column("By", width=110),
-    }
-    with errors_in_fragment():
-        jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
-        cells = pd.DataFrame(map(_job_cells, jobs), columns=list(columns))
-        draw_table(cells, 220, columns, key="_jobs_table", alt="Jobs")
-        if len(jobs) == MOST_LISTED:
-            st.caption(f"The {MOST_LISTED} newest jobs.")
-
-
-def _job_cells(job: Job) -> dict[str, object]:
-    """A job's row of the table of jobs."""
-    return {
-        "plan": job.plan,
-        "state": job.state,
-        "progress": int(100 * job.progress),
-        "wanted": job.wanted,
-        "accepted": job.accepted,
-        "rejected": job.rejected,
-        "failed": job.queries["failed"],
-        "left": left_text(job),
-        "created": time_text(job.created_at),
-        "by": job.created_by or "-",
-    }
 
 
 def _duration_or_dash(seconds: float | None) -> str:

@@ -277,7 +277,7 @@ def start_job(
         return f"Created a job for {inflect(new_plan.images, 'images')} {amount}."
 
     task = tasks.start(_task_key(current), f"Creating the job {name}", work)
-    st.session_state[_CREATED] = task, _choices()
+    st.session_state[_CREATED] = task, st.query_params.to_dict()
 
 
 def show_job(current: CurrentDataset, key: str) -> None:
@@ -287,7 +287,7 @@ def show_job(current: CurrentDataset, key: str) -> None:
     """
     task = tasks.find(_task_key(current))
     created, choices = st.session_state.get(_CREATED, (None, None))
-    is_of_this_plan = task is not None and task is created and choices == _choices()
+    is_of_this_plan = task is not None and task is created and choices == st.query_params.to_dict()
     if not is_of_this_plan and not tasks.is_running(_task_key(current)):
         job_form.draw_caution()
         return
@@ -296,11 +296,6 @@ def show_job(current: CurrentDataset, key: str) -> None:
         return
     if st.button("See the jobs", key=key, icon=":material/bolt:"):
         url.go_to("jobs")
-
-
-def _choices() -> dict[str, list[str]]:
-    """Choices that make a plan, as the URL has them."""
-    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def _task_key(current: CurrentDataset) -> str:

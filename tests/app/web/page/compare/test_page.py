@@ -1,13 +1,11 @@
 """The Before/after page: what became of each imbalance, and what cannot be compared."""
 
 import io
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.page.compare.overview import marks_of
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.labels import shorten
 from cobalance.counting.mining_options import MiningOptions
@@ -351,24 +349,3 @@ def test_the_file_has_all(store: GraphStore, evened: tuple[str, str]) -> None:
     assert len(csv) == len(cliques)
     assert csv["concepts"].iloc[0] == '["cow"]'
     assert csv["status"].tolist() == cliques["status"].tolist()
-
-
-def test_marks_are_of_rates_classes_or_gaps(store: GraphStore, cars: str, later: str) -> None:
-    counts = compare_imbalances(store, later, cars, by="counts")
-    marks = marks_of(counts, 14)
-    dogs = marks[marks["clique"] == "dog"].set_index("what")
-    assert dogs["before"].to_dict() == {"country": 9, "urban": 2}
-    assert dogs["after"].isna().all()
-
-    many = replace(counts, sizes_before=dict.fromkeys("abcde", 1))
-    assert marks_of(many, 14)["what"].unique() == ["gap, in images"]
-    rates = compare_imbalances(store, later, cars)
-    assert marks_of(rates, 14)["what"].unique().tolist() in ([], ["rate difference"])
-
-
-def test_names_that_look_alike_when_short_stay_apart(store: GraphStore, cars: str) -> None:
-    cliques = pd.DataFrame({"concepts": [("a" * 40,), ("a" * 50,)]})
-    for name in ("difference_before", "difference_after"):
-        cliques[name] = [0.1, 0.2]
-    marks = marks_of(replace(compare_imbalances(store, cars, cars), cliques=cliques), 14)
-    assert marks["clique"].nunique() == 2

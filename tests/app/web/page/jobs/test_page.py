@@ -147,7 +147,7 @@ def test_without_a_worker_the_page_says_so_and_shows_the_queries(
     ]
     assert table(app, "n") == [5, 3, 2]
     assert metric(app, "Queries queued") == "3"
-    assert table(app, "by") == ["ann@example.org"]
+    assert "Ordered by ann@example.org." in said.replace("\\", "")
     assert "No candidate yet" in said
     assert app.get("download_button")
 
@@ -178,13 +178,6 @@ def test_progress_and_time_left(
     assert states == [["running", "queued", "queued"]]
     lefts = [t.value["left"].tolist() for t in app.dataframe if "number" in t.value]
     assert lefts == [["5 s", "8 s", "5 s"]]
-    (overview,) = [t.value for t in app.dataframe if "created" in t.value]
-    assert overview[["accepted", "rejected", "progress", "left"]].iloc[0].tolist() == [
-        3,
-        1,
-        30,
-        "waits for a worker",
-    ]
     report(0, "AA", first=4)
     finish_queries(store, job, {query_id(job, 0): ""})
     app.run()
