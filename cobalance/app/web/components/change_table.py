@@ -55,10 +55,18 @@ def _rate_columns(
     cliques = comparison.cliques
     differences = cliques["difference_before"], cliques["difference_after"]
     columns = {
-        "difference": (change_texts(*differences, ".1%"), _numbers("Rate difference")),
+        "difference": (
+            change_texts(*differences, ".1%"),
+            _numbers("Rate difference", help="In each version of the two classes furthest apart."),
+        ),
         "leans_to": (
             class_pairs(cliques, "highest", "lowest"),
-            text_column("Leans to", width=95, help="The class with the highest rate."),
+            text_column(
+                "Leans to",
+                width=95,
+                help="The class with the highest rate, against the one with the lowest: before, or "
+                "now where the lean is new. The q-value is of these two.",
+            ),
         ),
     }
 

@@ -11,7 +11,6 @@ from cobalance.app.web.page.jobs.progress import (
     draw_queries,
     draw_tasks,
     facts_of,
-    time_text,
 )
 from cobalance.app.web.state import CurrentDataset, may_edit, session, url
 from cobalance.app.web.widgets import (
@@ -21,6 +20,7 @@ from cobalance.app.web.widgets import (
     download,
     empty_state,
     shorten,
+    unless_empty,
 )
 from cobalance.base import PlannedQuery
 from cobalance.generation.planning import Plan, PlanOptions, plan_to_json
@@ -94,8 +94,9 @@ def _show_no_job(current: CurrentDataset) -> None:
 
 
 def _title(job: Job) -> str:
-    """Title of a job, unique in its dataset, for the choice and the URL."""
-    return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
+    """Title of a job, unique in its dataset, for the choice and in words that a URL can have."""
+    day = unless_empty(" of {:%d %b %Y}", job.created_at)
+    return f"{shorten(job.plan, 40)} {job.id[:6]}{day}"
 
 
 def _download(current: CurrentDataset, job: Job) -> None:

@@ -49,7 +49,16 @@ def show(current: CurrentDataset, job: Job, actions: DeltaGenerator) -> None:
             result = _choose_images(job) if count_edited_of(job) else {}
             name = _type_name(job, usual)
         with first:
-            if may_edit() and _is_pressed(tasks.is_running(key)):
+            if may_edit() and st.button(
+                "Add and compare",
+                type="primary",
+                key="_merge_job",
+                icon=":material/compare_arrows:",
+                disabled=tasks.is_running(key),
+                help="Writes a dataset with the images of this one and the accepted ones, mined with "
+                "the same options, and compares both. Adding again updates it with later images "
+                "and verdicts.",
+            ):
                 _start(current, job, name, key, result)
                 st.session_state[_COMPARES] = key, name
                 st.rerun()
@@ -165,18 +174,6 @@ def _type_name(job: Job, usual: str) -> str:
         width=300,
     )
     return clean_name(typed) or usual
-
-
-def _is_pressed(is_running: bool) -> bool:
-    return st.button(
-        "Add and compare",
-        type="primary",
-        key="_merge_job",
-        icon=":material/compare_arrows:",
-        disabled=is_running,
-        help="Writes a dataset with the images of this one and the accepted ones, mined with the "
-        "same options, and compares both. Adding again updates it with later images and verdicts.",
-    )
 
 
 def draw_rebalanced(job: Job) -> None:
