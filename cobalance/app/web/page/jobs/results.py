@@ -55,9 +55,9 @@ def show(current: CurrentDataset, job: Job, actions: DeltaGenerator) -> None:
                 key="_merge_job",
                 icon=":material/compare_arrows:",
                 disabled=tasks.is_running(key),
-                help="Writes a dataset with the images of this one and the accepted ones, mined with "
-                "the same options, and compares both. Adding again updates it with later images "
-                "and verdicts.",
+                help="Writes a dataset with the images of this one and the accepted ones, mined "
+                "with the same options, and compares both. Adding again updates it with later "
+                "images and verdicts.",
             ):
                 _start(current, job, name, key, result)
                 st.session_state[_COMPARES] = key, name
