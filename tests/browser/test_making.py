@@ -1,5 +1,6 @@
 """A job from its form to a comparison: made by a real worker, live, with its own pictures."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -241,11 +242,12 @@ def test_from_the_form_to_the_candidates(
     first = page.get_by_test_id("image-grid").locator("img").first
     assert _top(first) <= FIRST_CONTENT_PX
     assert Axe().run(page).response["violations"] == []
-    queries = page.get_by_role("grid", name="Queries")
-    expect(queries).not_to_be_visible()
-    unfold(page, "All 3 queries")
-    screenshot(page, "jobs-queries")
-    unfold(page, "All 3 queries")
+    queries, counts = page.get_by_text(re.compile("^(The query|All .* queries)$")), "Queries done"
+    expect(page.get_by_text(counts)).not_to_be_visible()
+    queries.click()
+    expect(page.get_by_text(counts)).to_be_visible()
+    queries.click()
+    expect(page.get_by_text(counts)).not_to_be_visible()
     assert list_candidates(store, job.id).total >= 12
     pictures = page.get_by_test_id("image-grid").locator("[data-verdict] img")
     until(lambda: pictures.count() >= 12)

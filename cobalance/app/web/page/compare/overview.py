@@ -40,7 +40,7 @@ def classes_compared(comparison: Comparison) -> tuple[str, str] | None:
 
 
 def step_numbers(comparison: Comparison) -> dict[StepId, str]:
-    """What stands below the first and the last step of the graph: how many lean, by how much."""
+    """Numbers below the first and the last step of the graph: how many lean, and by how much."""
     totals = comparison.totals()
     steps: dict[StepId, str] = {"dataset": "before", "after": "after"}
     if comparison.by == "counts":
@@ -53,7 +53,7 @@ def step_numbers(comparison: Comparison) -> dict[StepId, str]:
 
 
 def numbers_text(leaning: float, largest: float) -> str:
-    """How many combinations lean, and the largest rate difference: ``673 lean, most 69.7%``."""
+    """Word how many combinations lean, and the largest difference: ``673 lean, most 69.7%``."""
     return f"{leaning:,.0f} lean, most {largest:.1%}"
 
 

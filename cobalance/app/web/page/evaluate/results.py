@@ -106,9 +106,9 @@ def rank_runs(scores: pd.DataFrame) -> list[str]:
 
 
 def describe_best(scores: pd.DataFrame) -> str:
-    """Which run is best on its worst group, by how much, and on how many images; empty without.
+    """Name the run that is best on its worst group, by how much, and on how many images.
 
-    `scores` are in the order of `rank_runs`.
+    `scores` are in the order of `rank_runs`; without any of worst groups the text is empty.
     """
     worst = mean_and_sd(scores[scores["metric"] == WORST], ("run", "group")).dropna(subset="mean")
     if worst.empty:

@@ -33,7 +33,7 @@ from cobalance.app.web.widgets import (
     text_column,
     unless_empty,
 )
-from cobalance.base import inflect, install_command
+from cobalance.base import agree, inflect, install_command
 from cobalance.graph.evaluations import KIND
 from cobalance.graph.jobs import (
     QUERY_STATES,
@@ -91,7 +91,9 @@ def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
     if job.state == "done":
         _draw_remarks(job)
 
-    with st.expander(f"All {inflect(sum(job.queries.values()), 'queries')}", key="_all_queries"):
+    n_queries = sum(job.queries.values())
+    label = agree(n_queries, "The query", f"All {n_queries:,} queries")
+    with st.expander(label, key="_all_queries"):
         refreshing_while(job.is_active, REFRESH_S)(_draw_job)(dataset, job.id)
         draw_more()
 
