@@ -44,11 +44,11 @@ def step_numbers(comparison: Comparison) -> dict[StepId, str]:
     totals = comparison.totals()
     steps: dict[StepId, str] = {"dataset": "before", "after": "after"}
     if comparison.by == "counts":
-        gaps = {step: totals[f"total_gap_{of}"] for step, of in steps.items()}
+        gaps = {step: totals[f"total_gap_{version}"] for step, version in steps.items()}
         return {step: f"gaps of {gap:,.0f} images" for step, gap in gaps.items()}
     return {
-        step: numbers_text(totals[f"leaning_{of}"], totals[f"largest_{of}"])
-        for step, of in steps.items()
+        step: numbers_text(totals[f"leaning_{version}"], totals[f"largest_{version}"])
+        for step, version in steps.items()
     }
 
 

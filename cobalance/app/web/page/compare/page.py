@@ -162,14 +162,14 @@ def _with_proof(
     bits = before.keep(lambda: measure_bits(*names, extends=extends), "bits", after.state, extends)
     planned, numbers = None, dict[StepId, str]()
     if extends:
-        asked, accepted = before.keep(
+        ordered, accepted = before.keep(
             lambda: [foretell(*names, sizes, images) for images in ("asked", "accepted")],
             "foretold",
             after.state,
             sizes,
         )
-        if asked:
-            planned, numbers["plan"] = asked[0], numbers_text(*asked)
+        if ordered:
+            planned, numbers["plan"] = ordered[0], numbers_text(*ordered)
         if accepted:
             numbers["accepted"] = numbers_text(*accepted)
     return replace(comparison, planned=planned, bits=bits), numbers

@@ -286,8 +286,7 @@ def show_job(current: CurrentDataset, key: str) -> None:
     What came of it is shown beside the plan that it is of, and to whoever created it.
     """
     task = tasks.find(_task_key(current))
-    created, choices = st.session_state.get(_CREATED, (None, None))
-    is_of_this_plan = task is not None and task is created and choices == st.query_params.to_dict()
+    is_of_this_plan = st.session_state.get(_CREATED) == (task, st.query_params.to_dict())
     if not is_of_this_plan and not tasks.is_running(_task_key(current)):
         job_form.draw_caution()
         return
