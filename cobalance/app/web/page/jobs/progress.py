@@ -47,6 +47,8 @@ from cobalance.graph.jobs import (
 from cobalance.graph.tasks import Task, list_tasks
 
 REFRESH_S = 2
+# Seldom in one run with what is in sight, which may ask for the whole page only when it is alone.
+REFRESH_FOLDED_S = 7
 PER_PAGE = 50
 MOST_LISTED = 100  # jobs, and tasks
 _STATES: Mapping[str, tuple[str, str]] = {
@@ -74,11 +76,11 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the state of the chosen job in a line, with its buttons, and why it waits or failed."""
     with errors_in_fragment():
         job = _find_job(dataset, chosen)
+        if job is not None:
+            _head(job)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
             rerun_page()
-            return
-        _head(job)
 
 
 def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
@@ -94,7 +96,7 @@ def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
     n_queries = sum(job.queries.values())
     label = agree(n_queries, "The query", f"All {n_queries:,} queries")
     with st.expander(label, key="_all_queries"):
-        refreshing_while(job.is_active, REFRESH_S)(_draw_job)(dataset, job.id)
+        refreshing_while(job.is_active, REFRESH_FOLDED_S)(_draw_job)(dataset, job.id)
         draw_more()
 
 
