@@ -47,8 +47,6 @@ from cobalance.graph.jobs import (
 from cobalance.graph.tasks import Task, list_tasks
 
 REFRESH_S = 2
-# Seldom in one run with what is in sight, which may ask for the whole page only when it is alone.
-REFRESH_FOLDED_S = 7
 PER_PAGE = 50
 MOST_LISTED = 100  # jobs, and tasks
 _STATES: Mapping[str, tuple[str, str]] = {
@@ -96,7 +94,8 @@ def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
     n_queries = sum(job.queries.values())
     label = agree(n_queries, "The query", f"All {n_queries:,} queries")
     with st.expander(label, key="_all_queries"):
-        refreshing_while(job.is_active, REFRESH_FOLDED_S)(_draw_job)(dataset, job.id)
+        # Seldom in one run with what is in sight, which asks for the whole page only when alone.
+        refreshing_while(job.is_active, 3.5 * REFRESH_S)(_draw_job)(dataset, job.id)
         draw_more()
 
 
