@@ -58,11 +58,11 @@ def find_images(
     without: str | None = None,
     skip: int,
     limit: int,
-) -> list[str] | None:
-    """Return ids of the images that contain all the concepts, in order of id.
+) -> tuple[list[str], int] | None:
+    """Return ids of images that contain all the concepts, in order of id, and how many there are.
 
-    They are of a class, or of any, and `without` one concept. None if the dataset has no lists of
-    the images that it has now.
+    They are of a class, or of any, and `without` one concept; all images where nothing is asked
+    for. None if the dataset has no lists of the images that it has now.
     """
     names = {*concepts} if without is None else {*concepts, without}
     keys = [[_CONCEPT, name] for name in names]
@@ -78,7 +78,12 @@ def find_images(
         for row in rows
     }
     excluded = None if without is None else ranks_of.pop((_CONCEPT, without))
-    shared = reduce(intersect_ascending, sorted(ranks_of.values(), key=len))
+    if ranks_of:
+        shared = reduce(intersect_ascending, sorted(ranks_of.values(), key=len))
+    else:
+        # The page of ids, below, tells whether there are lists of that many images.
+        (state,) = store.read(statements.DATASET, dataset=dataset)
+        shared = np.arange(state["dataset"]["images"])
     if excluded is not None:
         shared = np.setdiff1d(shared, excluded, assume_unique=True)
     ranks = shared[skip : skip + limit].tolist()
@@ -90,7 +95,7 @@ def find_images(
     if len(rows) < len(keys):
         return None
     ids = {int(row["key"][1]): unpack_texts(row["content"]) for row in rows}
-    return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks]
+    return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks], len(shared)
 
 
 def _lists(

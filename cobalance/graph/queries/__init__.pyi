@@ -13,6 +13,7 @@ from .clique_images import (
     count_in_images as count_in_images,
     list_image_concepts as list_image_concepts,
     read_clique_images as read_clique_images,
+    read_image_page as read_image_page,
 )
 from .comparison import (
     COUNT_PLANNERS as COUNT_PLANNERS,

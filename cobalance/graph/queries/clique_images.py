@@ -1,4 +1,4 @@
-"""A page of the images of a clique, from the packed lists where the dataset has them."""
+"""Pages of images, from the packed lists where the dataset has them."""
 
 from collections.abc import Sequence
 
@@ -34,9 +34,9 @@ def read_clique_images(
     else:
         without = compared
 
-    ids = find_images(store, dataset, concepts, within, without=without, skip=skip, limit=limit)
-    if ids is not None:
-        return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+    page = find_images(store, dataset, concepts, within, without=without, skip=skip, limit=limit)
+    if page is not None:
+        return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=page[0])
 
     query = CATALOGUE["images-of-clique"]
     parameters = query.bind(
@@ -50,6 +50,37 @@ def read_clique_images(
         }
     )
     return store.read_frame(query, **parameters)
+
+
+def read_image_page(
+    store: GraphStore,
+    dataset: str,
+    concepts: Sequence[str] = (),
+    class_name: str | None = None,
+    *,
+    skip: int = 0,
+    limit: int = 50,
+) -> tuple[pd.DataFrame, int]:
+    """Read a page of the images that show all the concepts, of a class or of any, by id.
+
+    The names come from the graph, in the state that the caller has read: they are not checked.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``uri`` (None where missing), ``class`` and ``concepts`` (list of str, ascending).
+    int
+        How many images there are on all pages; of a sampled dataset, of those that it keeps.
+    """
+    page = find_images(store, dataset, concepts, class_name, skip=skip, limit=limit)
+    if page is None:
+        asked = {"dataset": dataset, "concepts": list(concepts), "class": class_name}
+        rows = store.read(queries.IMAGES_SHOWING, **asked, skip=skip, limit=limit)
+        (counted,) = store.read(queries.COUNT_SHOWING, **asked)
+        page = [row["id"] for row in rows], counted["images"]
+
+    ids, total = page
+    return store.read_frame(queries.IMAGE_CONTENTS, dataset=dataset, ids=ids), total
 
 
 def count_in_images(

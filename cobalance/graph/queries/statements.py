@@ -89,6 +89,32 @@ MATCH (:Image {dataset: $dataset, id: $image})-[:CONTAINS]->(c:Concept)
 RETURN c.name AS concept ORDER BY concept""",
 )
 
+IMAGE_CONTENTS = Statement(
+    "Images in the order of the ids given, with what they show.",
+    """
+UNWIND range(0, size($ids) - 1) AS at
+MATCH (i:Image {dataset: $dataset, id: $ids[at]})-[:LABELED]->(y:Class)
+RETURN i.id AS id, i.uri AS uri, y.name AS class,
+  COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name ORDER BY c.name } AS concepts
+ORDER BY at""",
+)
+
+_SHOWING = """
+MATCH (i:Image {dataset: $dataset})
+WHERE ($class IS NULL OR EXISTS { (i)-[:LABELED]->(:Class {dataset: $dataset, name: $class}) })
+  AND all(name IN $concepts
+    WHERE EXISTS { (i)-[:CONTAINS]->(:Concept {dataset: $dataset, name: name}) })"""
+
+IMAGES_SHOWING = Statement(
+    "Ids of the images with all the concepts, of a class or of any, a page of them.",
+    f"{_SHOWING}\nRETURN i.id AS id ORDER BY id SKIP $skip LIMIT $limit",
+)
+
+COUNT_SHOWING = Statement(
+    "How many images show all the concepts, of a class or of any.",
+    f"{_SHOWING}\nRETURN count(i) AS images",
+)
+
 IDS_BEGINNING = Statement(
     "Ids of jobs, tasks, annotation runs and evaluations that begin with a text.",
     """

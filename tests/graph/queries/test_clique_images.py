@@ -12,7 +12,7 @@ from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.image_lists import find_images
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.graph.queries.clique_images import read_clique_images, read_image_page
 
 LISTS = "MATCH (t:ImageList {dataset: $d}) RETURN t.key AS key, t.content AS content ORDER BY key"
 
@@ -50,8 +50,9 @@ def test_every_page_is_that_of_the_query(store, dataset, random_annotations):
             for class_name, skip, limit in zip(classes, (0, 2, 9), (50, 3, 8), strict=True):
                 asked = (store, dataset, list(concepts), class_name)
                 expected = by_query(*asked, skip, limit)
-                ids = find_images(*asked, skip=skip, limit=limit)
+                ids, total = find_images(*asked, skip=skip, limit=limit)
                 assert ids == expected["id"].tolist()
+                assert total == len(by_query(*asked, 0, 999))
                 found = read_clique_images(*asked, skip=skip, limit=limit)
                 pd.testing.assert_frame_equal(found, expected, check_dtype=False)
                 seen += len(ids)
@@ -76,6 +77,34 @@ def test_images_with_and_without_a_compared_concept_are_of_all_classes(
             assert len(found) > 5
 
 
+@pytest.mark.parametrize("has_lists", [True, False])
+def test_pages_of_all_images_of_a_class_and_of_concepts(
+    store, dataset, random_annotations, has_lists
+):
+    annotations = shuffled(random_annotations(60))
+    write(store, dataset, annotations)
+    if not has_lists:  # as of a sample, or before they follow the images
+        store.write("MATCH (t:ImageList {dataset: $d}) DETACH DELETE t", d=dataset)
+    shown = {
+        image.id: (image.class_name, sorted({mention.concept for mention in image.mentions}))
+        for image in annotations.records()
+    }
+    names = annotations.mentions["concept"].cat.categories.tolist()[:3]
+    classes = annotations.images["class_name"].cat.categories.tolist()
+    for class_name in (None, *classes):
+        for concepts in ([], names[:1], names[1:]):
+            expected = sorted(
+                image
+                for image, (label, concepts_shown) in shown.items()
+                if class_name in (None, label) and {*concepts} <= {*concepts_shown}
+            )
+            images, total = read_image_page(store, dataset, concepts, class_name, skip=2, limit=9)
+            assert total == len(expected)
+            assert images["id"].tolist() == expected[2:11]
+            contents = [*zip(images["class"], images["concepts"], strict=True)]
+            assert contents == [shown[image] for image in images["id"]]
+
+
 def test_lists_follow_the_images(store, dataset, random_annotations):
     first = random_annotations(30)
     write(store, dataset, first)
@@ -84,14 +113,12 @@ def test_lists_follow_the_images(store, dataset, random_annotations):
         ImageRecord('a "quoted" id', "only here", (Mention("seen once"), Mention("twice"))),
     ]
     write(store, dataset, Annotations.from_records(more))  # the others stay, and are read again
-    assert find_images(store, dataset, ["seen once"], "only here", skip=0, limit=9) == [
-        "0 first of all",
-        'a "quoted" id',
-    ]
+    found = find_images(store, dataset, ["seen once"], "only here", skip=0, limit=9)
+    assert found == (["0 first of all", 'a "quoted" id'], 2)
     name = first.mentions["concept"].cat.categories[0]
     for class_name in first.images["class_name"].cat.categories:
         asked = (store, dataset, [name], class_name)
-        assert find_images(*asked, skip=0, limit=99) == by_query(*asked, 0, 99)["id"].tolist()
+        assert find_images(*asked, skip=0, limit=99)[0] == by_query(*asked, 0, 99)["id"].tolist()
     renamed = f"{dataset} renamed"
     rename_dataset(store, dataset, renamed)
     assert find_images(store, renamed, ["twice"], "only here", skip=0, limit=9)

@@ -102,7 +102,7 @@ def strip(
     They are `most` of them, or as many as have room; a click opens the gallery.
     """
     images = _read_images(current, clique, class_name, skip=0, limit=most)
-    problem = "No images." if images.empty else _no_files(images)
+    problem = "No images." if images.empty else no_files(images)
     if problem is not None:
         return problem
 
@@ -195,7 +195,7 @@ def _one_class(
     skip = ((page or 1) - 1) * per_page
     images = _read_images(current, clique, class_name, skip=skip, limit=per_page)
 
-    problem = _no_files(images)
+    problem = no_files(images)
     if problem is not None:
         st.caption(problem)
         draw_table(images[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
@@ -237,7 +237,7 @@ def _draw_grid(
     draw_grid(uris_of(images), lambda _: class_name, clique_regions, colors, **options)
 
 
-def _no_files(images: pd.DataFrame) -> str | None:
+def no_files(images: pd.DataFrame) -> str | None:
     """Why there are no pictures to show; None if there may be some."""
     if images["uri"].isna().all():
         return "Names only: the annotations have no image addresses."

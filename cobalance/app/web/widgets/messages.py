@@ -108,6 +108,7 @@ def empty_state(
     pressed = False
     with st.container(border=True, horizontal_alignment="center"):
         st.space("small")
+        # No heading, which would leave out levels below the page's title.
         st.markdown(f"{icon} **{title}**", text_alignment="center")
         st.markdown(advice, text_alignment="center")
         if action is not None:

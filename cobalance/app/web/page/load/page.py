@@ -7,10 +7,19 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import first_steps, mine_button
-from cobalance.app.web.page.load import image_folders, importing
-from cobalance.app.web.state import CurrentDataset, may_edit, number_in_url, session, tasks, url
+from cobalance.app.web.page.load import dataset_images, image_folders, importing
+from cobalance.app.web.state import (
+    CurrentDataset,
+    in_url,
+    may_edit,
+    number_in_url,
+    session,
+    tasks,
+    url,
+)
 from cobalance.app.web.widgets import (
     Page,
+    bold,
     button_type,
     choose_view,
     count_column,
@@ -22,7 +31,7 @@ from cobalance.app.web.widgets import (
     text_column,
     viewer_note,
 )
-from cobalance.base import CobalanceError, Progress, StaleError, clean_name
+from cobalance.base import CobalanceError, Progress, StaleError, clean_name, inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.queries import CATALOGUE
 from cobalance.workflows.concept_graph import class_colors
@@ -30,7 +39,12 @@ from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 
 _VIEW = "ds_view"
-_VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}
+_VIEWS = {
+    "pictures": "Images",
+    "details": "Details",
+    "load": "Load annotations",
+    "images": "Image folders",
+}
 _MOST_RARE = 500
 # The dialog that is open: mine, rename or drop.
 _DIALOG = "_ds_dialog"
@@ -47,7 +61,7 @@ def page() -> None:
     names: list[str] = frame["dataset"].tolist()
     views = []
     if names:
-        views.append("details")
+        views += ["pictures", "details"]
     if may_edit():
         views += ["load", "images"]
     if not views:
@@ -76,6 +90,8 @@ def page() -> None:
             first_steps.offer_more(names)
     elif view == "images":
         image_folders.draw_image_folders()
+    elif view == "pictures":
+        dataset_images.draw(session.current())
     elif names:
         _overview(frame)
         _details(session.current(), frame)
@@ -115,12 +131,17 @@ def _follow_task(state: str, key: str, name: str) -> None:
 
 
 def _overview(frame: pd.DataFrame) -> None:
-    """Draw all datasets; a click on one chooses it."""
-    names: list[str] = frame["dataset"].tolist()
+    """Draw all datasets, those of demonstrations on request; a click on one chooses it."""
     chosen = st.session_state.get(session.DATASET)
+    is_hidden = frame["demo"] & (frame["dataset"] != chosen)
+    if is_hidden.any() and not frame["demo"].all():
+        label = f"Show {inflect(int(is_hidden.sum()), 'datasets')} of demonstrations"
+        if not st.toggle(label, **in_url("ds_demos")):
+            frame = frame[~is_hidden]
+    names: list[str] = frame["dataset"].tolist()
     selection = {"rows": [names.index(chosen)] if chosen in names else []}
     # Another key with another choice: a table's own selection would go before its default.
-    key = f"_datasets {chosen}"
+    key = f"_datasets {chosen} {len(names)}"
     counts = ["Images", "Classes", "Concepts", "Cliques"]
 
     draw_table(
@@ -202,11 +223,11 @@ def _by_class(store: GraphStore, dataset: str) -> pd.DataFrame:
 
 def _classes(by_class: pd.DataFrame) -> None:
     """Draw a row a class, in its colour: its images, and how many of them show no concept."""
-    st.markdown("##### Classes", help="Images of each class, and those that show no concept.")
+    st.markdown("**Classes**", help="Images of each class, and those that show no concept.")
     sizes = by_class["class_size"]
     rows = pd.DataFrame(
         {
-            "": "⬤",
+            "Colour": "⬤",
             "Class": by_class["class"],
             "Images": sizes,
             "No concept": by_class["images"],
@@ -217,10 +238,10 @@ def _classes(by_class: pd.DataFrame) -> None:
     styles = [f"color: {colors[name]}" for name in by_class["class"]]
 
     draw_table(
-        rows.style.apply(lambda _: styles, subset=[""]),
+        rows.style.apply(lambda _: styles, subset=["Colour"]),
         390,
         {
-            "": text_column(width=30),
+            "Colour": text_column(width=60),
             "Class": text_column(width="medium"),
             "Images": st.column_config.ProgressColumn(
                 min_value=0,
@@ -237,7 +258,7 @@ def _classes(by_class: pd.DataFrame) -> None:
 
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     """Draw the concepts of few images, with the choice of how many are few."""
-    st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
+    st.markdown("**Rare concepts**", help="Their statistics rest on few images.")
     most = st.number_input(
         "Concepts in at most this many images", 1, value=10, **number_in_url("ds_rare"), width=260
     )
@@ -265,7 +286,8 @@ def _actions(current: CurrentDataset, *, is_complete: bool) -> None:
     """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
     is_busy = tasks.is_running(*(f"{kind} {current.name}" for kind in _TASKS))
     mine_first = is_complete and not current.is_mined
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(bold(current.name), width="content")
         _dialog_button(
             "mine", "balance", "_ds_mine", primary=mine_first, disabled=is_busy or not is_complete
         )

@@ -8,10 +8,12 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.state import tasks
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.load.image_places import added_places
@@ -66,7 +68,7 @@ def test_details_of_a_dataset(open_page, write_dataset, dataset) -> None:
         [("country", ("cow",), 12), ("country", (), 3), ("urban", ("road",), 5)],
         mine=False,
     )
-    app = open_page("datasets", dataset=dataset)
+    app = open_page("datasets", dataset=dataset, ds_view="Details")
     assert not app.exception
     frame = app.dataframe[0].value.set_index("Dataset").loc[dataset]
     assert (frame["Images"], frame["Classes"], frame["Concepts"]) == (20, 2, 2)
@@ -79,7 +81,7 @@ def test_details_of_a_dataset(open_page, write_dataset, dataset) -> None:
         ["urban", 5, 0],
     ]
     assert table(app, "Concept") == {"road": 5}
-    app = open_page("datasets", dataset=dataset, ds_rare="12")
+    app = open_page("datasets", dataset=dataset, ds_view="Details", ds_rare="12")
     assert table(app, "Concept") == {"road": 5, "cow": 12}
 
 
@@ -87,8 +89,77 @@ def test_a_dataset_of_a_demonstration_is_marked(open_page, store, write_dataset,
     write_dataset(dataset, [("cat", ("sofa",), 3)])
     for is_demo in (False, True):
         store.write(UPDATE_DATASET, dataset=dataset, values={"demo": is_demo})
-        shown = [one.value for one in open_page("datasets", dataset=dataset).markdown]
+        shown = [
+            one.value for one in open_page("datasets", dataset=dataset, ds_view="Details").markdown
+        ]
         assert (":gray-badge[demo]" in shown) == is_demo
+
+
+def test_demonstrations_are_listed_on_request(open_page, store, write_dataset, dataset) -> None:
+    for name, is_demo in ((dataset, False), (f"{dataset} renamed", True)):
+        write_dataset(name, [("cat", ("sofa",), 3)], mine=False)
+        store.write(UPDATE_DATASET, dataset=name, values={"demo": is_demo})
+    app = open_page("datasets", dataset=dataset, ds_view="Details")
+    assert f"{dataset} renamed" not in table(app, "Dataset")
+    assert f"**{dataset}**" in shown_text(app).replace("\\", "")  # beside what acts on it
+    app.toggle(key="ds_demos").set_value(True).run()
+    assert not app.exception
+    assert {dataset, f"{dataset} renamed"} <= {*table(app, "Dataset")}
+    chosen = open_page("datasets", dataset=f"{dataset} renamed", ds_view="Details")
+    assert f"{dataset} renamed" in table(chosen, "Dataset")
+
+
+def grid_texts(app: AppTest) -> list[str]:
+    """What the page's grid of images says of each."""
+    sent = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    return [image["alt"] for data in sent for image in data.get("images", ())]
+
+
+@pytest.fixture
+def pictured(store, dataset, tmp_path, monkeypatch) -> str:
+    """60 images with files: 45 cats, of which 30 are on a sofa, and 15 dogs on one."""
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path))
+    monkeypatch.setenv("COBALANCE_CACHE", str(tmp_path / "cache"))
+    records = []
+    for at in range(60):
+        Image.new("RGB", (12, 8), (4 * at, 90, 30)).save(tmp_path / f"{at:02}.png")
+        name, shown = ("dog", "sofa") if at % 4 == 3 else ("cat", ("sofa", "sofa", "lawn")[at % 3])
+        records.append(ImageRecord(f"{at:02}", name, (Mention(shown),), uri=f"{at:02}.png"))
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    return dataset
+
+
+def test_the_images_come_first_and_are_found_by_class_and_concepts(open_page, pictured) -> None:
+    app = open_page("datasets", dataset=pictured)
+    assert not app.exception
+    assert "**60 images**" in shown_text(app)
+    assert grid_texts(app)[:2] == ["00: cat: sofa", "01: cat: sofa"]
+    assert len(grid_texts(app)) == 48
+    app = open_page("datasets", dataset=pictured, ds_page="2")
+    assert [text[:2] for text in grid_texts(app)] == [str(at) for at in range(48, 60)]
+    app.selectbox(key="ds_class").select("dog").run()  # on its first page
+    assert "**15 of 60 images**" in shown_text(app)
+    assert {text.partition(": ")[2] for text in grid_texts(app)} == {"dog: sofa"}
+    app.multiselect(key="ds_concept").set_value(["lawn"]).run()
+    assert not app.exception
+    assert "No image shows all of this" in shown_text(app)
+    cats = open_page("datasets", dataset=pictured, ds_class="cat", ds_concept="lawn")
+    expected = [f"{at:02}: cat: lawn" for at in range(60) if at % 4 != 3 and at % 3 == 2]
+    assert grid_texts(cats) == expected
+
+
+def test_images_without_files_are_listed_by_name(open_page, pictured, tmp_path) -> None:
+    app = open_page("datasets", dataset=pictured, ds_class="dog")
+    assert len(grid_texts(app)) == 15
+    for at in range(60):  # on another machine, from now on
+        (tmp_path / f"{at:02}.png").unlink()
+    app = open_page("datasets", dataset=pictured, ds_class="dog")
+    assert not app.exception
+    assert not grid_texts(app)
+    assert "files are not in the folders" in shown_text(app)
+    (names,) = (frame.value for frame in app.dataframe)
+    assert names["id"].tolist() == [f"{at:02}" for at in range(3, 60, 4)]
+    assert names["concepts"].tolist() == [["sofa"]] * 15
 
 
 def test_nothing_is_written_before_it_is_asked_for(loading, store, dataset) -> None:
@@ -412,7 +483,7 @@ def test_a_check_shows_the_images_or_where_they_were_looked_for(
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
-    app = open_page("datasets", dataset=cars)
+    app = open_page("datasets", dataset=cars, ds_view="Details")
     app.button(key="_rename").click().run()
     app.text_input(key="_new_name").input(f" {cars} \u200brenamed ").run()
     app.button(key="_rename_now").click().run()
@@ -423,7 +494,7 @@ def test_rename_takes_the_page_along(open_page, cars, store) -> None:
 
 
 def test_a_drop_needs_the_name_typed(open_page, cars, store) -> None:
-    app = open_page("datasets", dataset=cars)
+    app = open_page("datasets", dataset=cars, ds_view="Details")
     app.button(key="_drop").click().run()
     assert app.button(key="_drop_now").disabled
     app.text_input(key="_drop_name").input(cars[:-1]).run()
@@ -454,7 +525,7 @@ def test_a_sample_keeps_every_count(loading, store, dataset) -> None:
 def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -> None:
     monkeypatch.setattr("cobalance.app.web.page.load.page.may_edit", lambda: False)
     monkeypatch.setattr("cobalance.app.web.widgets.messages.may_edit", lambda: False)
-    app = open_page("datasets", dataset=cars)
+    app = open_page("datasets", dataset=cars, ds_view="Details")
     assert table(app, "Dataset")[cars] == 20
     assert "only editors can load" in shown_text(app)
     keys = {button.key for button in app.button}
@@ -464,7 +535,7 @@ def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -
 
 def test_an_interrupted_load_says_so(open_page, cars, store) -> None:
     store.write("MATCH (d:Dataset {name: $name}) SET d.digest = null", name=cars)
-    app = open_page("datasets", dataset=cars)
+    app = open_page("datasets", dataset=cars, ds_view="Details")
     assert "did not end" in shown_text(app)
     assert app.button(key="_ds_mine").disabled
     assert not app.exception
