@@ -69,12 +69,43 @@ def property_tasks(folders: Folders) -> "dict[str, RunTask]":
     return {KIND: partial(_measure, folders)}
 
 
+@log_run
+def measure_properties(
+    store: GraphStore, folders: Folders, dataset: str, progress: Progress = silent
+) -> str:
+    """Measure a dataset's image files in this process; return which could not be read.
+
+    What a run that was cancelled has measured is not measured again.
+
+    Raises
+    ------
+    DataError
+        No image has an address of its file, or no file can be read.
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    state, images = dataset_state(store, dataset), images_with_files(store, dataset)
+    place = f"{KIND}/{property_files(folders.properties).path(dataset).stem} {state.digest}"
+    note = _measure_images(folders, dataset, images, place, progress)
+
+    _take_over(folders, dataset, place)
+    return note
+
+
 def _measure(folders: Folders, task: "TaskRun") -> str:
-    """Measure the images that no file of the task has yet; return which could not be read."""
-    images = task.graph(partial(images_with_files, dataset=str(task.dataset)))
-    folder, read = folders.open_output(), image_reader(folders, str(task.dataset))
-    place, problems = f"{KIND}/{task.id}", list[str]()
-    # An earlier try of the task has left files of the first images.
+    """Measure the images of a worker's task, for `read_properties`; return which it cannot read."""
+    dataset = str(task.dataset)
+    images = task.graph(partial(images_with_files, dataset=dataset))
+    return _measure_images(folders, dataset, images, f"{KIND}/{task.id}", task.progress)
+
+
+def _measure_images(
+    folders: Folders, dataset: str, images: pd.DataFrame, place: str, progress: Progress
+) -> str:
+    """Measure images that no file of a place in the output folder has; return the unreadable."""
+    folder, read = folders.open_output(), image_reader(folders, dataset)
+    problems = list[str]()
+    # An earlier try has left files of the first images.
     n_parts = len(folder.names(place))
     remaining = images[~images["id"].isin(_read_parts(folder, place)["id"].to_pylist())]
     n_measured = len(images) - len(remaining)
@@ -88,8 +119,11 @@ def _measure(folders: Folders, task: "TaskRun") -> str:
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
         for start in range(0, len(remaining), _PART):
-            task.progress("measure images", n_measured + start, len(images))
-            rows = threads.map(measure_one, remaining[start : start + _PART].itertuples())
+            rows = []
+            measured = threads.map(measure_one, remaining[start : start + _PART].itertuples())
+            for done, row in enumerate(measured, n_measured + start):
+                progress("measure images", done, len(images))
+                rows.append(row)
             part = pa.Table.from_pylist([*filter(None, rows)], _SCHEMA)
             name = f"{place}/{n_parts + start // _PART:06}.parquet"
             folder.write_large(name, partial(pq.write_table, part))
@@ -98,6 +132,13 @@ def _measure(folders: Folders, task: "TaskRun") -> str:
     if len(problems) == len(images):
         raise DataError(note)
     return note
+
+
+def _take_over(folders: Folders, dataset: str, place: str) -> None:
+    """Keep what a place in the output folder has measured of a dataset, and delete it there."""
+    files, output = property_files(folders.properties), folders.open_output()
+    _keep(files, dataset, _read_parts(output, place), _list_shown(files, dataset))
+    output.delete_folder(place)
 
 
 def _read_parts(folder: OutputFolder, place: str) -> pa.Table:
@@ -127,8 +168,7 @@ def read_properties(
     tasks = [task for task in list_tasks(store, dataset) if task.kind == KIND]
     latest = next((task for task in tasks if task.state == "done"), None)
     if latest is not None and output.names(place := f"{KIND}/{latest.id}"):
-        _keep(files, dataset, _read_parts(output, place), _list_shown(files, dataset))
-        output.delete_folder(place)
+        _take_over(folders, dataset, place)
     if not files.path(dataset).exists():
         raise DataError(
             f"The image files of {dataset!r} have not been measured. Have a worker measure them."

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.base.errors import DataError, UnknownNameError
+from cobalance.base.errors import CobalanceError, DataError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.tasks.lifecycle import read_task, retry_task
+from cobalance.graph.tasks.lifecycle import list_tasks, read_task, retry_task
 from cobalance.vision.images.properties import image_properties
 from cobalance.workflows import properties
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
@@ -29,6 +29,27 @@ def records():
         ImageRecord(f"{i}", ("country", "urban")[i % 2], (Mention("cow"),), uri=f"{i}.png")
         for i in range(8)
     ]
+
+
+def test_measuring_here_goes_on_where_it_was_cancelled(store, loaded, own, monkeypatch):
+    monkeypatch.setattr(properties, "_PART", 5)
+    folders, cancelled = own.folders(), CobalanceError("cancelled")
+
+    def cancel(_stage, done, _total):
+        if done == 6:
+            raise cancelled
+
+    with pytest.raises(CobalanceError, match="cancelled"):
+        properties.measure_properties(store, folders, loaded, cancel)
+    with pytest.raises(DataError, match="have not been measured"):
+        read_properties(store, folders, loaded)
+    measured = []
+    properties.measure_properties(
+        store, folders, loaded, lambda _stage, done, total: measured.append((done, total))
+    )
+    assert measured == [(5, 8), (6, 8), (7, 8)]
+    assert len(read_properties(store, folders, loaded)) == 8
+    assert not list_tasks(store, loaded)
 
 
 def test_what_is_measured_becomes_concepts(store, loaded, own, work, records, tmp_path):

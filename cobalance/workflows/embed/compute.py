@@ -1,4 +1,4 @@
-"""Have a worker compute the embeddings of a dataset's images."""
+"""Compute the embeddings of a dataset's images: here, or by a worker."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import CobalanceError, DataError, log_run, values_at
+from cobalance.base import CobalanceError, DataError, Progress, log_run, silent, values_at
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES, USUAL
 from cobalance.evaluation.training.features.features import Features
@@ -16,8 +16,8 @@ from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database import GraphStore
 from cobalance.graph.tasks import create_task
-from cobalance.ingest.embeddings import check_vectors, write_table
-from cobalance.workflows.embed.search import KIND, computed_file
+from cobalance.ingest.embeddings import Vectors, check_vectors, write_table
+from cobalance.workflows.embed.search import KIND, computed_file, keep_embeddings
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import (
     ReadPixels,
@@ -78,12 +78,48 @@ def embedding_tasks(folders: Folders) -> dict[str, RunTask]:
     return {KIND: partial(_embed, folders)}
 
 
+@log_run
+def compute_embeddings(
+    store: GraphStore,
+    folders: Folders,
+    dataset: str,
+    features: str,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Compute a dataset's embeddings in this process, and keep them; return which are missing.
+
+    Parameters and errors as of `order_embeddings`.
+    """
+    checked = FEATURES.check(features, options or {}).model_dump(mode="json")
+    images = images_with_files(store, dataset)
+    settings = {"features": features, "options": checked}
+    ids, unit, note = _compute(folders, dataset, images, settings, progress)
+    keep_embeddings(store, folders, dataset, features, ids, unit)
+    return note
+
+
 def _embed(folders: Folders, task: TaskRun) -> str:
     """Compute the embeddings, for `collect_computed`; return which images could not be read."""
-    dataset, name = str(task.dataset), str(task.settings["features"])
-    task.progress("load the model", 0, None)
-    features = FEATURES.open(name, FEATURES.check(name, task.settings["options"]))
+    dataset = str(task.dataset)
     images = task.graph(partial(images_with_files, dataset=dataset))
+    ids, unit, note = _compute(folders, dataset, images, task.settings, task.progress)
+    folder = folders.open_output()
+    folder.write_large(computed_file(task.id), lambda file: write_table(file, ids, unit))
+    return note
+
+
+def _compute(
+    folders: Folders,
+    dataset: str,
+    images: pd.DataFrame,
+    settings: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[list[str], Vectors, str]:
+    """Ids and vectors of the images that can be read, and a note on the others."""
+    progress("prepare", 0, None)
+    name = str(settings["features"])
+    features = FEATURES.open(name, FEATURES.check(name, settings["options"]))
     unread: dict[int, str] = {}
     examples = _examples(pixel_reader(folders, dataset), images, unread)
     # Where no image can be read, no model needs to be fitted.
@@ -96,16 +132,14 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     rows = np.arange(len(images))
     blocks = []
     for start in range(0, len(rows), _BLOCK):
-        task.progress("embed images", start, len(rows))
+        progress("embed images", start, len(rows))
         block = features.read(examples.take(rows[start : start + _BLOCK]))
         blocks.append(block.astype(np.float32))
 
     is_read = ~np.isin(rows, list(unread))
     ids = images["id"][is_read].tolist()
     unit = check_vectors(name, ids, np.concatenate(blocks)[is_read])
-    folder = folders.open_output()
-    folder.write_large(computed_file(task.id), lambda file: write_table(file, ids, unit))
-    return _describe_unread(unread)
+    return ids, unit, _describe_unread(unread)
 
 
 def fit_to_sample(features: Features, images: Examples) -> Features:

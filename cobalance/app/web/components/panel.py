@@ -6,7 +6,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.app.web.components.shown_images import image_files
-from cobalance.app.web.state import UNPROVEN, NotAllowedError, in_url, session, user
+from cobalance.app.web.state import (
+    UNPROVEN,
+    CurrentDataset,
+    NotAllowedError,
+    in_url,
+    may_edit,
+    session,
+    tasks,
+    user,
+)
 from cobalance.app.web.widgets import (
     button_type,
     choose_one,
@@ -15,8 +24,10 @@ from cobalance.app.web.widgets import (
     errors_kept,
     escape,
     show_kept_error,
+    show_task,
+    viewer_note,
 )
-from cobalance.base import inflect
+from cobalance.base import Progress, inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import Audit, Panel, Study, list_panels, read_answers, read_panel
 from cobalance.workflows.panel import Task, answer_task, person_tasks
@@ -32,7 +43,11 @@ class Frame:
     """Differences between the audits and studies."""
 
     of: type[Audit] | type[Study]
-    start: Callable[[GraphStore, str], str]  # says how to draw the first one
+    about: str  # what people do, and what there has to be for that
+    origins: Callable[[GraphStore, str], Sequence[str]]  # runs or jobs that one can be drawn from
+    unit: str  # what a sample is counted in, and
+    usual: int  # how many of it are drawn unless somebody says otherwise
+    sample: Callable[[GraphStore, str, tuple[str, ...], int], Panel]  # draws one from an origin
     draw: Callable[[Task], None]  # draws a task, with nothing that names its images
     choices: Callable[[Task], Sequence[Choice]]  # the answers of a task
 
@@ -50,9 +65,12 @@ class Frame:
 def draw(frame: Frame) -> None:
     """Draw the choice of a panel and of a person, and the next task."""
     current = session.current()
+    key = f"{frame.name} {current.name}"
+    if show_task(key):
+        return
     panels = list_panels(current.store, frame.of, dataset=current.name)
     if not panels:
-        empty_state(f"No {frame.name} yet", frame.start(current.store, current.name))
+        _offer(frame, current, key)
         return
     with st.container(width=_WIDTH_PX):
         with st.container(horizontal=True):
@@ -60,6 +78,39 @@ def draw(frame: Frame) -> None:
             person = _choose_person(panel.people, frame.name)
         if person is not None:
             st.fragment(run_every=None)(_show)(frame, panel.id, person)
+
+
+def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:
+    """Draw what a panel is for, and the form that draws the first one; for editors alone."""
+    empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:")
+    viewer_note(f"draw one for this {frame.of.kind.subject}")
+    origins = frame.origins(current.store, current.name)
+    if not origins or not may_edit():
+        return
+
+    with st.form(f"_draw {frame.name}", border=False):
+        with st.container(horizontal=True):
+            subject = frame.of.kind.subject.capitalize()
+            origin = st.selectbox(subject, origins, key=f"_{frame.name}_of", width=320)
+            names = st.text_input(
+                "People",
+                placeholder="ann, bob",
+                key=f"_{frame.name}_people",
+                help="A name for each, between commas; e-mail addresses where people log in.",
+            )
+            number = st.number_input(
+                frame.unit, 1, value=frame.usual, key=f"_{frame.name}_n", width=260
+            )
+        is_asked = st.form_submit_button("Draw one", type="primary", key=f"_{frame.name}_draw")
+    if is_asked:
+        people = tuple(name for name in names.split(",") if name.strip())
+
+        def work(_: Progress) -> str:
+            drawn = frame.sample(current.store, origin, people, int(number))
+            return f"Drawn for {', '.join(drawn.people)}. Send this page's address to each of them."
+
+        tasks.start(key, f"Drawing the {frame.name}", work)
+        st.rerun()
 
 
 def _choose(name: str, panels: Sequence[Panel]) -> Panel:

@@ -46,6 +46,7 @@ _FIELDS = {
     "planner.overshoot": "“Overshoot”",
     "max_per_query": "“Most per query”",
     "budget": "“Budget”",
+    "people": "“People”",
     "min_size": "“Sizes” from 1",
 }
 _ACTIONS = {

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.annotation.auditing import DOES_NOT, SHOWS, UNKNOWN
+from cobalance.annotation.auditing import DOES_NOT, PER_STRATUM, SHOWS, UNKNOWN
 from cobalance.app.web.components import panel
+from cobalance.app.web.state import session
 from cobalance.app.web.widgets import Page, escape
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit
-from cobalance.workflows.panel import Task
+from cobalance.graph.panels import Audit, Panel
+from cobalance.workflows.panel import AuditSample, Task, draw_audit
 
 _CHOICES: Sequence[panel.Choice] = (
     (SHOWS, "Yes", "y"),
@@ -21,25 +22,33 @@ _CHOICES: Sequence[panel.Choice] = (
 
 def page() -> None:
     """Draw the page."""
-    panel.draw(panel.Frame(Audit, _how_to_start, _draw, lambda _: _CHOICES))
+    panel.draw(
+        panel.Frame(
+            of=Audit,
+            about="People look at images and say what they show, without what a model says of "
+            "them: so you know how far its labels can be trusted. It takes a run of *Annotate* "
+            "that has labelled images.",
+            origins=_labelled_runs,
+            unit="Images of each label and class",
+            usual=PER_STRATUM,
+            sample=_sample,
+            draw=_draw,
+            choices=lambda _: _CHOICES,
+        )
+    )
 
 
 PAGE = Page("Audit", "audit", ":material/fact_check:", page, words=("audit",), part_of="annotate")
 
 
-def _how_to_start(store: GraphStore, dataset: str) -> str:
-    """Say how to draw the first audit, of the newest run if there is one."""
-    runs = [run.id for run in list_runs(store, dataset) if run.has_labels]
-    first_step = ""
-    if not runs:
-        first_step = (
-            "Have a model label images first, on the page Annotate or by `cobalance annotate "
-            "label DATASET --annotator owlv2`. "
-        )
-    return (
-        f"{first_step}Draw one from a run that labels images: `cobalance annotate audit "
-        f"{next(iter(runs), 'RUN')} --people ann,bob`. It prints the URL to send to them."
-    )
+def _labelled_runs(store: GraphStore, dataset: str) -> list[str]:
+    """Runs whose labels can be judged, newest first."""
+    return [run.id for run in list_runs(store, dataset) if run.has_labels]
+
+
+def _sample(store: GraphStore, run: str, people: tuple[str, ...], number: int) -> Panel:
+    output = session.settings().folders().open_output()
+    return draw_audit(store, output, run, AuditSample(people, number))
 
 
 def _draw(task: Task) -> None:

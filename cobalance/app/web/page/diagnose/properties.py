@@ -2,27 +2,29 @@
 
 import streamlit as st
 
-from cobalance.app.web.components import draw_grid, say_needs, uris_of
-from cobalance.app.web.state import CurrentDataset, may_edit, session, user_name
-from cobalance.app.web.widgets import draw_table, edits, empty_state, show_kept_error
-from cobalance.base import DataError
+from cobalance.app.web.components import draw_grid, uris_of
+from cobalance.app.web.state import CurrentDataset, may_edit, session, tasks
+from cobalance.app.web.widgets import draw_table, empty_state, show_task, viewer_note
+from cobalance.base import DataError, Progress
 from cobalance.graph.dataset import read_image_files
 from cobalance.workflows.properties import (
     PROPERTIES,
     compare_classes,
     extreme_images,
-    order_properties,
+    measure_properties,
     read_properties,
 )
 
 
 def draw(current: CurrentDataset, height_px: int) -> None:
     """Draw a row a property, and the images of each class with the least and the most of one."""
-    show_kept_error()
+    key = f"properties {current.name}"
+    if show_task(key):
+        return
     try:
         images = read_properties(current.store, session.settings().folders(), current.name)
-    except DataError as error:
-        _offer_measuring(current, error)
+    except DataError:
+        _offer_measuring(current, key)
         return
 
     draw_table(compare_classes(images), height_px // 2, alt="Image properties")
@@ -39,16 +41,21 @@ def draw(current: CurrentDataset, height_px: int) -> None:
     )
 
 
-def _offer_measuring(current: CurrentDataset, error: DataError) -> None:
-    """Say that no properties were measured, and let editors have them measured."""
-    empty_state("No image properties yet", str(error), icon=":material/exposure:")
+def _offer_measuring(current: CurrentDataset, key: str) -> None:
+    """Say what is measured, with the button that does; for editors alone."""
+    viewer_note("measure image files")
+    pressed = empty_state(
+        "Do the files tell the classes apart?",
+        "Brightness, sharpness, size, file type and camera of each image, by class.",
+        icon=":material/exposure:",
+        action=("Measure the image files", "_measure") if may_edit() else None,
+    )
+    if pressed:
+        store, folders = current.store, session.settings().folders()
 
-    if may_edit():
-        st.button(
-            "Have a worker measure them",
-            key="_measure",
-            on_click=edits(order_properties),
-            args=(current.store, current.name),
-            kwargs={"created_by": user_name()},
-        )
-        say_needs("worker")
+        def work(progress: Progress) -> str:
+            note = measure_properties(store, folders, current.name, progress)
+            return f"The image files are measured. {note}"
+
+        tasks.start(key, "Measuring the image files", work)
+        st.rerun()

@@ -1,5 +1,6 @@
 """Embeddings of a dataset's images: computed by a worker, or added from a file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cobalance.app.web.state import (
     refreshing_while,
     rerun_page,
     session,
+    tasks,
     user_name,
 )
 from cobalance.app.web.widgets import (
@@ -32,26 +34,41 @@ from cobalance.app.web.widgets import (
     show_kept_error,
     viewer_note,
 )
-from cobalance.evaluation.training.features import FEATURES, USUAL
+from cobalance.base import Progress, is_installed
+from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.tasks import Task
 from cobalance.ingest.embeddings import SUFFIXES
-from cobalance.workflows.embed.compute import order_embeddings
+from cobalance.workflows.embed.compute import compute_embeddings, order_embeddings
 from cobalance.workflows.embed.search import add_embeddings, computing_tasks
 from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
+# The features that need no model come first in the registry.
+FIRST = next(iter(FEATURES))
+# Extras of features without a model, which the app itself has time for.
+_LIGHT = (None, "evaluate")
 REFRESH_S = 1
 
 
+def task_key(current: CurrentDataset) -> str:
+    """Key of the task that computes embeddings in this process."""
+    return f"embed {current.name}"
+
+
 def show_first(current: CurrentDataset) -> None:
-    """Draw the purpose of embeddings, and the ways to get them."""
-    empty_state(
-        "No embeddings yet",
-        "Vectors of the images, from any model, show which are alike. Have a worker compute them, "
-        "or add a file; `cobalance embeddings` does the same.",
+    """Draw what embeddings are for, the button that makes the first ones, and the other ways."""
+    pressed = empty_state(
+        "Which images are alike?",
+        "Near duplicates, the images most like one, and a map of all of them: by their pixels, "
+        "without a model.",
         icon=":material/scatter_plot:",
+        action=("Compare the images", "_embeddings_first") if may_edit() else None,
     )
-    show(current)
+    if pressed:
+        _compute(current, FIRST, {})
+        st.rerun()
+    with st.expander("With a model, or vectors from a file", icon=":material/tune:"):
+        show(current)
 
 
 def show(current: CurrentDataset) -> None:
@@ -110,9 +127,7 @@ def _draw_task(dataset: str, drawn: str) -> None:
 def _compute_form(current: CurrentDataset) -> None:
     """Draw the choice of a model, and the button that orders its vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # The usual model comes first, the others in the order of the registry.
-        names = sorted(FEATURES, key=lambda name: name != USUAL)
-        name = st.selectbox("Model", names, **choice_in_url("find_with"), width=180)
+        name = st.selectbox("Model", list(FEATURES), **choice_in_url("find_with"), width=180)
         plugin = FEATURES[name]
         with st.popover("Options"):
             options = draw_model_options(
@@ -120,12 +135,26 @@ def _compute_form(current: CurrentDataset) -> None:
             )
         st.button(
             "Compute the embeddings", key="_embeddings_compute", type="primary",
-            on_click=edits(order_embeddings), args=(current.store, current.name),
-            kwargs={"features": name, "options": options, "created_by": user_name()},
+            on_click=edits(_compute), args=(current, name, options),
         )  # fmt: skip
 
     draw_purpose(plugin)
     say_needs(plugin.extra)
+
+
+def _compute(current: CurrentDataset, name: str, options: Mapping[str, Any]) -> None:
+    """Compute vectors in this process where that takes no model, else order them of a worker."""
+    extra = FEATURES[name].extra
+    if extra not in _LIGHT or (extra is not None and not is_installed(extra)):
+        order_embeddings(current.store, current.name, name, options, created_by=user_name())
+        return
+    store, folders = current.store, session.settings().folders()
+
+    def work(progress: Progress) -> str:
+        note = compute_embeddings(store, folders, current.name, name, options, progress)
+        return f"The images are compared. {note}"
+
+    tasks.start(task_key(current), "Comparing the images", work)
 
 
 def _file_form(current: CurrentDataset) -> None:

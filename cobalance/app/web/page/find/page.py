@@ -13,7 +13,14 @@ from cobalance.app.web.state import (
     session,
     text_in_url,
 )
-from cobalance.app.web.widgets import Page, choose_named, choose_view, empty_state, escape
+from cobalance.app.web.widgets import (
+    Page,
+    choose_named,
+    choose_view,
+    empty_state,
+    escape,
+    show_task,
+)
 from cobalance.base import inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import DatasetState
@@ -41,6 +48,9 @@ def page() -> None:
         return
     if current.state.sample is not None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
+        return
+
+    if show_task(adding.task_key(current)):
         return
 
     # What workers have computed since the last run is taken over before anything is read.

@@ -4,18 +4,46 @@ import streamlit as st
 
 from cobalance.app.web.components import panel
 from cobalance.app.web.widgets import Page, escape
-from cobalance.graph.panels import Study
-from cobalance.workflows.panel import Task
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import count_edited, list_jobs
+from cobalance.graph.panels import Panel, Study, read_pairs
+from cobalance.workflows.panel import Sample, Task, draw_study
 
-_START = "Draw one from a job that edits images: `cobalance evaluate study JOB --people ann,bob`."
+# Four questions each: half an hour or so of a person's time.
+_PAIRS = 50
 
 
 def page() -> None:
     """Draw the page."""
-    panel.draw(panel.Frame(Study, lambda *_: _START, _draw, _number_choices))
+    panel.draw(
+        panel.Frame(
+            of=Study,
+            about="People look at edited images beside their originals, and say what they see: "
+            "so you know whether the edits did what they should, and no more. It takes a job "
+            "that edits images, with accepted ones.",
+            origins=_editing_jobs,
+            unit="Pairs of images",
+            usual=_PAIRS,
+            sample=_sample,
+            draw=_draw,
+            choices=_number_choices,
+        )
+    )
 
 
 PAGE = Page("Study", "study", ":material/groups:", page, words=("study",))
+
+
+def _editing_jobs(store: GraphStore, dataset: str) -> list[str]:
+    """Jobs whose accepted edits can be judged, newest first."""
+    jobs = [job.id for job in list_jobs(store, dataset) if job.accepted]
+    return [job for job in jobs if count_edited(store, job)]
+
+
+def _sample(store: GraphStore, job: str, people: tuple[str, ...], number: int) -> Panel:
+    """Draw a study of so many pairs, or of all where there are fewer."""
+    n_pairs = read_pairs(store, job)["original"].nunique()
+    return draw_study(store, job, Sample(people, min(number, max(n_pairs, 1))))
 
 
 def _draw(task: Task) -> None:

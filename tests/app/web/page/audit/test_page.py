@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.components import panel as people
+from cobalance.app.web.state import tasks
 from cobalance.app.web.state.access import User
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
-from cobalance.graph.panels.panel import read_answers
+from cobalance.graph.panels.panel import list_panels, read_answers
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from tests.app.conftest import OpenPage, press, progress, shown_text
@@ -97,16 +99,51 @@ def test_where_people_log_in_nobody_answers_as_somebody_else(
     assert len(read_answers(store, audit)) == 1
 
 
-def test_without_an_audit_it_says_how_to_draw_one(
-    open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, cars: str
+def wait(app: AppTest, dataset: str) -> None:
+    task = tasks.find(f"audit {dataset}")
+    assert task is not None
+    assert task.wait(300)
+    app.run()
+    assert not app.exception
+
+
+def test_without_an_audit_one_is_drawn_for_some_people(
+    open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, cars: str, monkeypatch
 ) -> None:
     app = open_page("annotate", annotate_view="Audit", dataset=cars)
     assert not app.exception
-    assert "cobalance annotate audit RUN" in shown_text(app)
-    assert "label images first" in shown_text(app)
+    assert "It takes a run of *Annotate*" in shown_text(app)
+    assert "cobalance annotate" not in shown_text(app)
+    assert not [button for button in app.button if button.label == "Draw one"]
+
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "output"))
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
     folder = OutputFolder(str(tmp_path / "output"))
     run = write_audited_run(store, dataset, folder, tmp_path / "pictures", 2)
     create_run(store, dataset, NewRun("propose", "m", {}))
     app = open_page("annotate", annotate_view="Audit", dataset=dataset)
-    assert f"cobalance annotate audit {run} --people" in shown_text(app)
-    assert "label images first" not in shown_text(app)
+    assert app.selectbox(key="_audit_of").options == [run]
+    press(app, "Draw one")  # for nobody
+    wait(app, dataset)
+    assert "Nobody is named" in shown_text(app)
+    app.text_input(key="_audit_people").input(" ann, bob,")
+    app.number_input(key="_audit_n").set_value(1)
+    press(app, "Draw one")
+    wait(app, dataset)
+    assert "Drawn for ann, bob" in shown_text(app).replace("\\", "")
+    (drawn,) = list_panels(store, Audit, dataset=dataset)
+    assert drawn.people == ("ann", "bob")
+    assert app.selectbox(key="person").options == ["ann", "bob"]
+
+
+def test_who_may_only_look_is_told_whom_to_ask(
+    open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, monkeypatch
+) -> None:
+    write_audited_run(
+        store, dataset, OutputFolder(str(tmp_path / "output")), tmp_path / "pictures", 2
+    )
+    monkeypatch.setattr("cobalance.app.web.components.panel.may_edit", lambda: False)
+    monkeypatch.setattr("cobalance.app.web.widgets.messages.may_edit", lambda: False)
+    app = open_page("annotate", annotate_view="Audit", dataset=dataset)
+    assert "only editors can draw one for this run" in shown_text(app)
+    assert not [button for button in app.button if button.label == "Draw one"]

@@ -4,23 +4,19 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from cobalance.app.web.state import tasks
 from cobalance.base.records import ALL_IMAGES, Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.tasks.lifecycle import list_tasks
-from cobalance.vision.images.properties import image_properties
-from cobalance.workflows import properties
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
-from cobalance.workflows.settings import Settings
-from tests.app.conftest import OpenPage, WriteDataset, shown_text
+from tests.app.conftest import OpenPage, WriteDataset, press, shown_text
 from tests.support import unequal
 
 
@@ -373,8 +369,8 @@ def test_without_classes_the_picture_is_what_occurs_together(
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
 
 
-def test_image_properties_are_measured_and_shown(
-    open_page: OpenPage, dataset: str, store: GraphStore, settings: Settings, tmp_path: Path
+def test_image_files_are_measured_on_the_press_and_shown(
+    open_page: OpenPage, dataset: str, store: GraphStore, tmp_path: Path, monkeypatch
 ) -> None:
     records = []
     for at in range(12):
@@ -382,19 +378,18 @@ def test_image_properties_are_measured_and_shown(
         records.append(ImageRecord(f"{at}", "ab"[at // 6], (Mention("x"),), uri=f"{at}.png"))
     write_annotations(store, dataset, Annotations.from_records(records), source="a test")
     mine_dataset(store, dataset, MiningOptions(), max_cliques=100)
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path))
+    (tmp_path / "0.png").write_bytes(b"no picture")
     app = open_page("diagnose", dataset=dataset, view="Files")
-    assert "No image properties yet" in shown_text(app)
-    app.button(key="_measure").click().run()
-    (task,) = list_tasks(store, dataset)
-    assert task.kind == properties.KIND
-    measured = [
-        {"id": f"{at}", **image_properties((tmp_path / f"{at}.png").read_bytes())}
-        for at in range(12)
-    ]
-    files = properties.property_files(settings.folders().properties)
-    properties._keep(files, dataset, pa.Table.from_pylist(measured, properties._SCHEMA), ())
+    assert "Do the files tell the classes apart?" in shown_text(app)
+    press(app, "Measure the image files")
+    task = tasks.find(f"properties {dataset}")
+    assert task is not None
+    assert task.wait(300)
+    assert task.error is None
     app.run()
     assert not app.exception
+    assert "1 image could not be read" in shown_text(app)
     (table,) = [one.value for one in app.dataframe if "auc" in one.value]
     row = table.set_index("property").loc["brightness"]
     assert (row["auc"], row["class"]) == (0, "a")

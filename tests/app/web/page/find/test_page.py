@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.app.web.page.find import adding
 from cobalance.app.web.page.find.map import box_of, in_box
+from cobalance.app.web.state import tasks
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
@@ -18,7 +20,7 @@ from cobalance.ingest.embeddings.similarity import unit_vectors
 from cobalance.ingest.embeddings.stored import write_embeddings
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
-from tests.app.conftest import OpenPage, shown_text
+from tests.app.conftest import OpenPage, press, shown_text
 
 
 @pytest.fixture
@@ -36,7 +38,9 @@ def embedded(cars: str, settings: Settings, store: GraphStore) -> str:
 def test_a_page_without_embeddings_says_how_to_add_them(open_page: OpenPage, cars: str) -> None:
     app = open_page("diagnose", view="Similar", dataset=cars)
     assert not app.exception
-    assert "No embeddings yet" in shown_text(app)
+    assert "Which images are alike?" in shown_text(app)
+    assert "pip install" not in shown_text(app)
+    assert app.selectbox(key="find_with").value == "pixels"
     app = open_page("diagnose", view="Similar", dataset=cars, find_source="From a file")
     assert app.get("file_uploader")
     app = open_page("diagnose", view="Similar", dataset=cars, find_view="Tags")
@@ -61,19 +65,47 @@ def test_an_array_is_sent_with_the_ids_of_its_rows(
     assert f"of {len(ids)} vectors" in shown_text(app)
 
 
-def test_embeddings_are_ordered_cancelled_and_computed(
-    open_page: OpenPage,
-    dataset: str,
-    store: GraphStore,
-    settings: Settings,
-    tmp_path: Path,
-) -> None:
+@pytest.fixture
+def pictured(dataset: str, store: GraphStore, tmp_path: Path) -> str:
+    """Six images with files, the last of which is a copy of the first."""
     records = []
     for at in range(6):
-        pixels = np.random.default_rng(at).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        pixels = np.random.default_rng(at % 5).integers(0, 255, (8, 8, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(tmp_path / f"{at}.png")
         records.append(ImageRecord(f"{at}", "ab"[at % 2], (Mention("x"),), uri=f"{at}.png"))
     write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    return dataset
+
+
+def test_two_clicks_lead_to_near_duplicates(
+    open_page: OpenPage, pictured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path))
+    app = open_page("diagnose", view="Similar", dataset=pictured)
+    press(app, "Compare the images")
+    task = tasks.find(f"embed {pictured}")
+    assert task is not None
+    assert task.wait(300)
+    assert task.error is None
+    app.run()
+    assert not app.exception
+    assert "of 6 vectors" in shown_text(app)
+    app.segmented_control(key="find_view").set_value("Near duplicates").run()
+    assert not app.exception
+    assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
+
+
+def test_vectors_of_a_model_are_ordered_cancelled_and_computed(
+    open_page: OpenPage,
+    pictured: str,
+    store: GraphStore,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As where what they take is not installed beside the app.
+    monkeypatch.setattr(adding, "is_installed", lambda extra: False)
+    dataset = pictured
     app = open_page("diagnose", view="Similar", dataset=dataset, find_with="pixels")
     app.button(key="_embeddings_compute").click().run()
     assert not app.exception

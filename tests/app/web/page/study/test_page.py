@@ -6,9 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.components import panel as people
+from cobalance.app.web.state import tasks
 from cobalance.app.web.state.access import User
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.panel import read_answers
+from cobalance.graph.panels.panel import list_panels, read_answers
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.workflows.panel.study import Sample, draw_study
 from tests.app.conftest import OpenPage, press, progress, shown_text
@@ -128,10 +129,30 @@ def test_where_people_log_in_their_proven_address_says_who_they_are(
     assert not answers(app)
 
 
-def test_without_a_study_it_says_how_to_draw_one(open_page: OpenPage, cars: str) -> None:
+def test_without_a_study_one_is_drawn_for_some_people(
+    open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, cars: str, monkeypatch
+) -> None:
     app = open_page("study", dataset=cars)
     assert not app.exception
-    assert "cobalance evaluate study JOB" in shown_text(app)
+    assert "It takes a job that edits images" in shown_text(app)
+    assert "cobalance evaluate" not in shown_text(app)
+    assert not [button for button in app.button if button.label == "Draw one"]
+
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
+    job = write_studied_job(store, dataset, tmp_path / "pictures", 2)
+    app = open_page("study", dataset=dataset)
+    assert app.selectbox(key="_study_of").options == [job]
+    app.text_input(key="_study_people").input("ann, bob")
+    press(app, "Draw one")
+    task = tasks.find(f"study {dataset}")
+    assert task is not None
+    assert task.wait(300)
+    app.run()
+    assert not app.exception
+    (drawn,) = list_panels(store, Study, dataset=dataset)
+    assert drawn.people == ("ann", "bob")
+    app.selectbox(key="person").select("bob").run()
+    assert progress(app) == "0 of 8 questions"
 
 
 def test_of_several_studies_the_address_names_one_and_no_other_value_breaks_the_page(
