@@ -21,7 +21,7 @@ DISAGREEMENTS = (
     "",
     "fewer images, higher rate",
     "fewer images, same rate",
-    "fewest images, not the lowest rate",
+    "lowest rate elsewhere",
     "as many images, different rates",
     "the class has no images",
 )
@@ -107,7 +107,7 @@ def disagreements(counts: IntArray, class_sizes: IntArray) -> npt.NDArray[np.int
     -------
     int8 array, shape (n_cliques,)
         Positions in `DISAGREEMENTS`. A rate is higher or the same beside that of the
-        over-represented class; ``"not the lowest"`` only occurs with three or more classes.
+        over-represented class; ``"lowest rate elsewhere"`` only occurs with three or more classes.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def test_counts_and_rates_disagree_as_their_signs_do(table):
         if said == "fewer images, higher rate":
             assert min(row) < max(row)
             assert rates[under] > rates[over]
-        if said == "fewest images, not the lowest rate":
+        if said == "lowest rate elsewhere":
             assert min(rates) < rates[under] < rates[over]
         if len(set(sizes)) == 1:
             assert said == ""
@@ -86,7 +86,7 @@ def test_words_by_hand():
         frame["disagreement"].notna(), ""
     ).tolist() == [
         "fewer images, higher rate",  # 10% against 5% of the class with most images
-        "fewest images, not the lowest rate",  # "too few" names the first of two with 5 images
+        "lowest rate elsewhere",  # "too few" names the first of two with 5 images
         "fewer images, higher rate",
         "as many images, different rates",
         "",
@@ -94,7 +94,7 @@ def test_words_by_hand():
     frame = imbalance_table(make_cliques([[6, 5, 8]], [100, 50, 400]))
     assert frame["disagreement"].tolist() == ["fewer images, higher rate"]
     frame = imbalance_table(make_cliques([[40, 6, 7]], [100, 50, 400]))
-    assert frame["disagreement"].tolist() == ["fewest images, not the lowest rate"]
+    assert frame["disagreement"].tolist() == ["lowest rate elsewhere"]
     assert (frame["highest_rate"].tolist(), frame["lowest_rate"].tolist()) == (
         ["country"],
         ["urban"],

@@ -10,7 +10,15 @@ import streamlit as st
 from cobalance.app.web.components import gallery
 from cobalance.app.web.components.shown_images import OPENED
 from cobalance.app.web.state import CurrentDataset, url
-from cobalance.app.web.widgets import button_type, choose_view, escape, meaning, row_values, shorten
+from cobalance.app.web.widgets import (
+    button_type,
+    choose_view,
+    escape,
+    meaning,
+    minus_signs,
+    row_values,
+    shorten,
+)
 from cobalance.base import OptionError, UnknownNameError
 from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
 from cobalance.statistics import COUNT
@@ -158,7 +166,11 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
 
     with st.container(horizontal=True):
         st.metric("Rate difference", f"{values['effect']:+.1%}", help=meaning("effect"))
-        st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
+        st.metric(
+            "Log odds ratio [95%]",
+            minus_signs(log_odds_texts(row)[0]),
+            help=meaning("log odds ratio"),
+        )
         st.metric("q-value", q_text(values["q_value"]), help=meaning("q-value"))
         st.metric("Own effect", own_texts(own_effects)["own effect"][0], help=_OWN)
 

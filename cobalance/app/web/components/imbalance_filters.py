@@ -53,9 +53,7 @@ def ranking(
         with st.container(horizontal=True, vertical_alignment="bottom"):
             under = choose_class(current.class_sizes)
             max_q_value = choose_q_value()
-            rows = st.selectbox(
-                "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
-            )
+            rows = st.selectbox("Rows", ROWS, width=90, **number_in_url("rows"))
         # Without a chosen group the ranking does not wait for the groups, which take longest.
         container = st.container()
         place: DeltaGenerator | None = container

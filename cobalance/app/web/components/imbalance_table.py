@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets import count_column, escape, text_column, unless_empty
+from cobalance.app.web.widgets import count_column, escape, minus_signs, text_column, unless_empty
 from cobalance.statistics import COUNT, EVIDENCE, GAP, OWN, RATE
 from cobalance.workflows.cells import log_odds_texts, q_text
 from cobalance.workflows.concept_graph import NEUTRAL, class_colors
@@ -19,7 +19,6 @@ from cobalance.workflows.diagnose.tables import (
 from cobalance.workflows.evaluate.failures import accuracy_texts
 
 _SHORTER = {
-    "fewest images, not the lowest rate": "fewest, not lowest rate",
     "as many images, different rates": "as many, different rates",
 }
 """Words of where counts and rates disagree that are too long for a column."""
@@ -100,9 +99,9 @@ def _evidence_columns() -> dict[str, Any]:
             "observed less expected rate, in the class where that is largest less in the one where "
             "it is smallest (log-linear model without the highest interaction).",
         ),
-        "by its parts": text_column(
-            "By its parts",
-            width=90,
+        "explained by parts": text_column(
+            "Explained by parts",
+            width=125,
             alignment="right",
             help="Share of the rate difference that the parts of the combination explain.",
         ),
@@ -200,7 +199,7 @@ def imbalance_view(
 
     # Before the bars of many classes, which take more than a screen.
     place = len(view.columns) if has_few_classes else [*view].index("q-value") + 1
-    view.insert(place, "log odds ratio", log_odds_texts(frame))
+    view.insert(place, "log odds ratio", list(map(minus_signs, log_odds_texts(frame))))
     if by == GAP:
         view.insert(1, "gap", view.pop("gap"))
     if by == OWN:

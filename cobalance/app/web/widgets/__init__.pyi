@@ -21,6 +21,7 @@ from .labels import (
     distinct_labels as distinct_labels,
     duration_text as duration_text,
     escape as escape,
+    minus_signs as minus_signs,
     shorten as shorten,
     shorten_middle as shorten_middle,
     unless_empty as unless_empty,

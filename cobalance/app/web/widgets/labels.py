@@ -1,8 +1,11 @@
 """Labels, names in Markdown and number formats of all pages."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 _SPECIAL = "\\`*_{}[]()<>#+-.!|~$:&^=\"'@/"
+# A hyphen before a number, and not within a name.
+_HYPHEN = re.compile(r"(?<![\w-])-(?=\.?\d)")
 _ESCAPES = str.maketrans({c: f"\\{c}" for c in _SPECIAL} | dict.fromkeys("\r\n\t", " "))
 
 
@@ -105,6 +108,17 @@ def unless_empty(form: str, value: object) -> str:
     ('; 1,200 more', '')
     """
     return form.format(value) if value else ""
+
+
+def minus_signs(text: str) -> str:
+    """A text whose negative numbers have a minus sign in place of a hyphen.
+
+    Examples
+    --------
+    >>> minus_signs("+2.30 [-0.43, 5.04] of B-52")
+    '+2.30 [−0.43, 5.04] of B-52'
+    """
+    return _HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
 def duration_text(seconds: float) -> str:

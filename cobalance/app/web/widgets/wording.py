@@ -8,7 +8,7 @@ from cobalance.base import Action, Setting, readable
 from cobalance.ingest.options import declared_options
 from cobalance.workflows.settings import VARIABLES
 
-ON_ERROR = {"fail": "Stop at the first", "skip": "Leave out, and list"}
+ON_ERROR = {"fail": "Refuse the file", "skip": "Leave out, and list"}
 IF_EXISTS = {
     "fail": "Bring up to date, if they are this file's",
     "append": "Add these to them",

@@ -11,6 +11,7 @@ import numpy as np
 
 from cobalance.app.web.page.cypher.answers import is_names, lines_of
 from cobalance.graph.console import ConsoleResult, NodeValue, RelationshipValue
+from cobalance.graph.database import schema
 from cobalance.graph.queries import Kind, name_of
 from cobalance.workflows.concept_graph import (
     NEUTRAL,
@@ -29,6 +30,8 @@ from cobalance.workflows.concept_graph import (
 MOST_NODES = 80
 # Columns and properties that say how strong a link is, the first of them that has a number.
 _WEIGHTS = ("images", "count", "gap", "n")
+# Of nodes that stand for several concepts, in no class's colour, and how much smaller they are.
+_CLIQUE_COLOR, _CLIQUE_SCALE = "#6A5ACD", 0.7
 _PAIRS = (("concept_1", "concept_2"), ("concept", "neighbour"), ("start", "end"))
 
 
@@ -175,7 +178,8 @@ def _collect_names(
 def picture_of(elements: Elements, classes: Sequence[str]) -> GraphPicture:
     """Place up to `MOST_NODES` nodes on rings around the one with most links.
 
-    Classes, and links with them, have the colours that they have everywhere; concepts are neutral.
+    Classes, and links with them, have the colours that they have everywhere; concepts are neutral,
+    and cliques are smaller and of a colour of their own.
     """
     ids = list(elements.nodes)[:MOST_NODES]
     found_nodes = [elements.nodes[node] for node in ids]
@@ -204,6 +208,7 @@ def picture_of(elements: Elements, classes: Sequence[str]) -> GraphPicture:
     nodes = []
     for row, node in enumerate(found_nodes):
         x_px, y_px = places[row].tolist()
+        is_clique = node.label == schema.CLIQUE.label
         nodes.append(
             GraphNode(
                 id=ids[row],
@@ -211,9 +216,9 @@ def picture_of(elements: Elements, classes: Sequence[str]) -> GraphPicture:
                 kind=node.kind,
                 x_px=x_px,
                 y_px=y_px,
-                size_px=float(sizes_px[row]),
+                size_px=float(sizes_px[row] * (_CLIQUE_SCALE if is_clique else 1.0)),
                 description=node.description,
-                color=colors[row],
+                color=_CLIQUE_COLOR if is_clique else colors[row],
             )
         )
     edges = []

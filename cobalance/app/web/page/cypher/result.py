@@ -207,7 +207,7 @@ def show_node(current: CurrentDataset | None, node: FoundNode) -> None:
         st.caption(f"The graph has no {bold(node.name)} any more. Run the query again.")
         return
 
-    st.markdown(f"#### {bold(shorten(details.name, 80))}\n{' · '.join(details.labels)}")
+    st.markdown(f"{bold(shorten(details.name, 80))}  \n{' · '.join(details.labels)}")
     dataset = details.properties.get(DATASET)
     if current is not None and dataset == current.name:
         _ways_on(current, details)

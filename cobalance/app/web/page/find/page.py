@@ -8,6 +8,7 @@ from cobalance.app.web.page.find.images import draw_images
 from cobalance.app.web.state import (
     CurrentDataset,
     access,
+    id_in_url,
     in_url,
     number_in_url,
     session,
@@ -15,7 +16,6 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import (
     Page,
-    choose_named,
     choose_view,
     empty_state,
     escape,
@@ -151,8 +151,13 @@ def _duplicates(
     groups = images.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
     texts = {}
     for number, row in enumerate(groups.head(_MOST_GROUPS).to_dict("records"), start=1):
-        texts[number] = f"{number}: {row['images']} images, {row['classes']}"
+        texts[f"{number}"] = f"{number}: {row['images']} images, {row['classes']}"
     if n_groups > _MOST_GROUPS:
         st.caption(f"The first {_MOST_GROUPS} groups are offered; those of several classes lead.")
-    chosen = choose_named("Group", list(texts), "find_group", text=texts.__getitem__)
-    draw_images(current, images[images["group"] == chosen], "Near duplicates")
+    chosen = st.selectbox(
+        "Group",
+        list(texts),
+        format_func=lambda number: texts.get(number, number),
+        **id_in_url("find_group", texts, first="1"),
+    )
+    draw_images(current, images[images["group"] == int(chosen)], "Near duplicates")

@@ -13,6 +13,7 @@ from cobalance.app.web.widgets import (
     escape,
     show_kept_error,
 )
+from cobalance.base import agree, inflect
 from cobalance.graph.tags import (
     apply_tags,
     delete_tag,
@@ -54,7 +55,7 @@ def show(current: CurrentDataset) -> None:
     images = images_of_tag(current.store, current.name, chosen)
     left_out = int(images["left_out"].sum())
     if left_out:
-        st.caption(f"{left_out:,} of them are left out of counts.")
+        st.caption(f"{left_out:,} of them {agree(left_out, 'is', 'are')} left out of counts.")
     draw_images(current, images.rename(columns={"image": "id"}), f"Images of {escape(chosen)}")
 
 
@@ -64,8 +65,10 @@ def _pending(current: CurrentDataset) -> None:
     if not pending:
         return
     st.info(
-        f"In the next count {pending.changed:,} images change their concepts, "
-        f"{pending.left_out:,} are left out and {pending.brought_back:,} come back.",
+        f"In the next count {inflect(pending.changed, 'images')} "
+        f"{agree(pending.changed, 'changes its', 'change their')} concepts, "
+        f"{pending.left_out:,} {agree(pending.left_out, 'is', 'are')} left out and "
+        f"{pending.brought_back:,} {agree(pending.brought_back, 'comes', 'come')} back.",
         icon=":material/balance:",
     )
     if access.may_edit():

@@ -12,10 +12,9 @@ from cobalance.app.web.page.jobs.progress import (
     draw_tasks,
     facts_of,
 )
-from cobalance.app.web.state import CurrentDataset, may_edit, session, url
+from cobalance.app.web.state import CurrentDataset, id_in_url, may_edit, session, url
 from cobalance.app.web.widgets import (
     Page,
-    choose_named,
     choose_view,
     download,
     empty_state,
@@ -42,12 +41,13 @@ def page() -> None:
     titles = {job.id: _title(job) for job in jobs}
     # Columns of fixed widths: nothing moves as the buttons come.
     choice, progress, actions = st.columns([26, 42, 42], vertical_alignment="center")
+    ids = list(titles)
     with choice:
-        job_id = choose_named(
+        job_id = st.selectbox(
             "Job",
-            list(titles),
-            "job",
-            text=lambda job: titles.get(job, job),
+            ids,
+            format_func=lambda job: titles.get(job, job),
+            **id_in_url("job", ids, first=ids[0]),
             label_visibility="collapsed",
         )
         job = jobs_by_id[job_id]

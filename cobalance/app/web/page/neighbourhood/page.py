@@ -30,6 +30,7 @@ from cobalance.app.web.widgets import (
     download,
     draw_table,
     empty_state,
+    minus_signs,
     shorten,
     text_column,
 )
@@ -219,9 +220,9 @@ def _table(choices: Choices, neighbourhood: Neighbourhood, axis: Axis) -> None:
         "lift": st.column_config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."
         ),
+        # Its format is the style's, as none of a column has minus signs.
         "lean": st.column_config.NumberColumn(
             "Lean",
-            format="%+.2f",
             width=52,
             help="From -1, only in images of the left class, to +1, only in those of the right.",
         ),
@@ -231,7 +232,7 @@ def _table(choices: Choices, neighbourhood: Neighbourhood, axis: Axis) -> None:
     for column, name in rates.items():
         columns[column] = rate_column(name, most, class_color[name])
     draw_table(
-        links,
+        links.style.format(_lean_text, subset=["lean"], na_rep="-"),
         HEIGHT_PX,
         columns,
         column_order=[str(name) for name in links if name not in left_out],
@@ -246,6 +247,10 @@ def _table(choices: Choices, neighbourhood: Neighbourhood, axis: Axis) -> None:
             ("GraphML", "neighbourhood.graphml", lambda: to_graphml(nodes, edges)),
         ):
             download(label, content, file, key=f"_near_{file}")
+
+
+def _lean_text(lean: float) -> str:
+    return minus_signs(f"{lean:+.2f}")
 
 
 def link_in_words(link: Link) -> str:

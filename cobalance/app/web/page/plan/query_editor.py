@@ -267,7 +267,6 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
                 "Rows",
                 ROWS,
                 **number_in_url("plan_rows"),
-                format_func="{:,}".format,
                 label_visibility="collapsed",
                 width=90,
             )
