@@ -14,6 +14,7 @@ from cobalance.app.web.state import (
     may_edit,
     session,
     tasks,
+    url,
     user,
 )
 from cobalance.app.web.widgets import (
@@ -45,6 +46,7 @@ class Frame:
     of: type[Audit] | type[Study]
     about: str  # what people do, and what there has to be for that
     origins: Callable[[GraphStore, str], Sequence[str]]  # runs or jobs that one can be drawn from
+    first: tuple[str, str]  # the button, and the page that it leads to, where there are none
     unit: str  # what a sample is counted in, and
     usual: int  # how many of it are drawn unless somebody says otherwise
     sample: Callable[[GraphStore, str, tuple[str, ...], int], Panel]  # draws one from an origin
@@ -82,9 +84,12 @@ def draw(frame: Frame) -> None:
 
 def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:
     """Draw what a panel is for, and the form that draws the first one; for editors alone."""
-    empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:")
     viewer_note(f"draw one for this {frame.of.kind.subject}")
     origins = frame.origins(current.store, current.name)
+    label, path = frame.first
+    action = None if origins or not may_edit() else (label, f"_{frame.name}_first")
+    if empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:", action=action):
+        url.go_to(path)
     if not origins or not may_edit():
         return
 

@@ -29,6 +29,7 @@ def page() -> None:
             "them: so you know how far its labels can be trusted. It takes a run of *Annotate* "
             "that has labelled images.",
             origins=_labelled_runs,
+            first=("Label images", "annotate"),
             unit="Images of each label and class",
             usual=PER_STRATUM,
             sample=_sample,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -249,7 +250,7 @@ def _table(choices: Choices, neighbourhood: Neighbourhood, axis: Axis) -> None:
             download(label, content, file, key=f"_near_{file}")
 
 
-def _lean_text(lean: float) -> str:
+def _lean_text(lean: Any) -> str:
     return minus_signs(f"{lean:+.2f}")
 
 

@@ -22,6 +22,7 @@ def page() -> None:
             "so you know whether the edits did what they should, and no more. It takes a job "
             "that edits images, with accepted ones.",
             origins=_editing_jobs,
+            first=("Plan edits", "plan"),
             unit="Pairs of images",
             usual=_PAIRS,
             sample=_sample,

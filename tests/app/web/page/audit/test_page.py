@@ -115,6 +115,8 @@ def test_without_an_audit_one_is_drawn_for_some_people(
     assert "It takes a run of *Annotate*" in shown_text(app)
     assert "cobalance annotate" not in shown_text(app)
     assert not [button for button in app.button if button.label == "Draw one"]
+    press(app, "Label images")
+    assert [title.value for title in app.title] == ["Annotate"]
 
     monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "output"))
     monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
