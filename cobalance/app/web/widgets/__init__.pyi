@@ -1,4 +1,5 @@
 from .charts import (
+    FIT_WIDTH as FIT_WIDTH,
     before_and_after as before_and_after,
     name_color as name_color,
     names_axis as names_axis,

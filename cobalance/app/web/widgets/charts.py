@@ -7,6 +7,10 @@ import altair as alt
 
 from cobalance.workflows.concept_graph import NEUTRAL
 
+# Streamlit's default, "fit", makes the axes part of the height. Vega warns where that is a step.
+FIT_WIDTH = alt.AutoSizeParams(type="fit-x", contains="padding")
+"""Autosize of a chart as wide as its place and as high as its rows."""
+
 
 def names_axis(most_px: int, **options: Any) -> alt.Axis:
     """A chart's axis with every name, with further options of `alt.Axis`."""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from cobalance.app.web.components import details
 from cobalance.app.web.state import url
-from cobalance.app.web.widgets import distinct_labels, name_color, names_axis, shorten
+from cobalance.app.web.widgets import FIT_WIDTH, distinct_labels, name_color, names_axis, shorten
 from cobalance.graph.queries import Overview
 from cobalance.statistics import COUNT, RATE
 from cobalance.workflows.concept_graph import NEUTRAL, Axis, class_colors
@@ -80,9 +80,8 @@ def _matrix_chart(
         for i, name in enumerate(classes[:_CLASSES_IN_TOOLTIP])
     ]
 
-    squares = alt.Chart(pd.concat([cells, mirrored], ignore_index=True)).mark_rect(
-        cornerRadius=2, cursor="pointer"
-    )
+    both = pd.concat([cells, mirrored], ignore_index=True)
+    squares = alt.Chart(both).mark_rect(cornerRadius=2, cursor="pointer")
     chart: alt.Chart = squares.encode(
         x=alt.X("a:N", sort=labels, title=None, axis=names_axis(150, labelAngle=-60)),
         y=alt.Y("b:N", sort=labels, title=None, axis=names_axis(150)),
@@ -94,7 +93,8 @@ def _matrix_chart(
             *class_tooltips,
         ],
     )
-    return chart.properties(height=alt.Step(20 if len(names) <= 24 else 14))
+    step_px = 20 if len(names) <= 24 else 14
+    return chart.properties(height=step_px * both["b"].nunique(), autosize=FIT_WIDTH)
 
 
 def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int], *, shares: bool) -> None:

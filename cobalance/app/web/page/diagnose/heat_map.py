@@ -10,7 +10,14 @@ import streamlit as st
 
 from cobalance.app.web.components import details, imbalance_filters
 from cobalance.app.web.state import CurrentDataset, url
-from cobalance.app.web.widgets import distinct_labels, draw_table, escape, names_axis, text_column
+from cobalance.app.web.widgets import (
+    FIT_WIDTH,
+    distinct_labels,
+    draw_table,
+    escape,
+    names_axis,
+    text_column,
+)
 from cobalance.base import FloatArray
 from cobalance.graph.queries import Contrasts, read_contrasts
 
@@ -201,7 +208,8 @@ def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.
         text = alt.Text("residual:Q", format="+.1f")
         numbers = base.mark_text(fontSize=11, cursor="pointer")
         layers.append(numbers.encode(text=text, color=alt.Color("ink:N", scale=None)))
-    return alt.LayerChart(layer=layers, height=alt.Step(_ROW_PX))
+    height_px = _ROW_PX * cells["y"].nunique()
+    return alt.LayerChart(layer=layers, height=height_px, autosize=FIT_WIDTH)
 
 
 def _explain(n_concepts: int, shown: int, n_classes: int, classes: int) -> str:

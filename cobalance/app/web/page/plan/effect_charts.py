@@ -10,6 +10,7 @@ import streamlit as st
 
 from cobalance.app.web.components import change_columns, classes_by_column, details
 from cobalance.app.web.widgets import (
+    FIT_WIDTH,
     before_and_after,
     clique_labels,
     count_column,
@@ -190,7 +191,7 @@ def picture_rates(before: Cliques, after: Cliques, measured: Mapping[str, int | 
     )
     chart = before_and_after(base, "rate difference", alt.Axis(format=".0%", tickCount=5))
     st.altair_chart(
-        chart.properties(height=alt.Step(20)),
+        chart.properties(height=20 * len(marks), autosize=FIT_WIDTH),
         width="stretch",
         key="_plan_picture",
         alt="Rate difference of each clique before and after",
