@@ -128,3 +128,20 @@ def test_the_strongest_pairs_with_their_images_in_three_clicks(opened: Pages) ->
     grids.nth(1).get_by_role("button").first.click()
     expect(page.locator("dialog.lightbox[open] img")).to_have_js_property("naturalWidth", WIDTH_PX)
     expect(page.get_by_role("dialog", name="lawn")).to_have_count(1)
+
+
+def test_ones_own_images_come_first_and_are_found_by_class(opened: Pages) -> None:
+    page = opened.open(f"/datasets?dataset={DATASET}")
+    cells = page.get_by_test_id("image-grid").get_by_role("button")
+    expect(cells).to_have_count(48)
+    assert cells.first.bounding_box()["y"] <= 300
+    assert barriers(page) == []
+    page.get_by_role("combobox", name="Class").click()
+    page.get_by_role("option", name="dog").click()
+    settle(page)
+    expect(cells).to_have_count(N)
+    expect(page.get_by_text(f"{N} of {2 * N} images")).to_be_visible()
+    page.wait_for_url("**ds_class=dog**")
+    cells.first.click()
+    lightbox = page.locator("dialog.lightbox[open]")
+    expect(lightbox.get_by_text("dog: lawn, sky, tree")).to_be_visible()

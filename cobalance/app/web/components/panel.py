@@ -86,11 +86,13 @@ def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:
     """Draw what a panel is for, and the form that draws the first one; for editors alone."""
     viewer_note(f"draw one for this {frame.of.kind.subject}")
     origins = frame.origins(current.store, current.name)
-    label, path = frame.first
-    action = None if origins or not may_edit() else (label, f"_{frame.name}_first")
-    if empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:", action=action):
-        url.go_to(path)
-    if not origins or not may_edit():
+    empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:")
+    if not may_edit():
+        return
+    if not origins:
+        label, path = frame.first
+        if st.button(label, type="primary", key=f"_{frame.name}_first"):
+            url.go_to(path)
         return
 
     with st.form(f"_draw {frame.name}", border=False):

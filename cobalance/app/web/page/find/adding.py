@@ -43,16 +43,13 @@ from cobalance.workflows.embed.search import add_embeddings, computing_tasks
 from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
+# Key of the task that computes a dataset's embeddings in this process.
+TASK = "embed {}"
 # The features that need no model come first in the registry.
 FIRST = next(iter(FEATURES))
 # Extras of features without a model, which the app itself has time for.
 _LIGHT = (None, "evaluate")
 REFRESH_S = 1
-
-
-def task_key(current: CurrentDataset) -> str:
-    """Key of the task that computes embeddings in this process."""
-    return f"embed {current.name}"
 
 
 def show_first(current: CurrentDataset) -> None:
@@ -154,7 +151,7 @@ def _compute(current: CurrentDataset, name: str, options: Mapping[str, Any]) -> 
         note = compute_embeddings(store, folders, current.name, name, options, progress)
         return f"The images are compared. {note}"
 
-    tasks.start(task_key(current), "Comparing the images", work)
+    tasks.start(TASK.format(current.name), "Comparing the images", work)
 
 
 def _file_form(current: CurrentDataset) -> None:

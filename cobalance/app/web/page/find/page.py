@@ -50,7 +50,7 @@ def page() -> None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
         return
 
-    if show_task(adding.task_key(current)):
+    if show_task(adding.TASK.format(current.name)):
         return
 
     # What workers have computed since the last run is taken over before anything is read.

@@ -17,7 +17,7 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.workflows.cells import to_csv
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.parquet import to_parquet
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
@@ -442,6 +442,22 @@ def test_columns_of_names_are_a_picture() -> None:
     colors = {(node.label, node.kind): node.color for node in picture.nodes}
     assert colors == dict.fromkeys(kinds) | {("urban", "class"): class_colors(classes)["urban"]}
     assert [edge.color for edge in picture.edges] == [class_colors(classes)["urban"], None, None]
+
+
+def test_cliques_have_a_size_and_a_colour_of_their_own() -> None:
+    elements = pictures.Elements()
+    for id_, label in (("1", "Clique"), ("2", "Concept"), ("3", "Class")):
+        kind = "class" if label == "Class" else "concept"
+        elements.nodes[id_] = pictures.FoundNode(label, kind, label)
+    for start, end in (("1", "2"), ("1", "3"), ("2", "3")):  # each has two links
+        elements.link(start, end, 1.0, "")
+    picture = pictures.picture_of(elements, ["Class", "other"])
+    clique, concept, of_class = picture.nodes
+    assert clique.size_px < concept.size_px
+    assert concept.color is None
+    assert clique.color not in (None, of_class.color, NEUTRAL)
+    by_ends = {(edge.source, edge.target): edge.color for edge in picture.edges}
+    assert by_ends == {("1", "2"): None, ("1", "3"): of_class.color, ("2", "3"): of_class.color}
 
 
 def test_a_large_picture_is_cut() -> None:
