@@ -14,7 +14,6 @@ from cobalance.base import Annotations, InputError, UnknownNameError, Words, ren
 from cobalance.ingest.coco import Category, decode
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
-from cobalance.ingest.names import map_values
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import are_shards, first_part
 from cobalance.ingest.problems import Problems, SkippedRecord
@@ -23,6 +22,7 @@ from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.columns import map_columns
 from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess, guess_uses
 from cobalance.ingest.tables.hub_features import HubParquet
+from cobalance.ingest.tables.parquet import spread_rows, write_sample
 from cobalance.ingest.trees import is_tree, open_tree
 
 MOST_FILES = 200
@@ -31,8 +31,10 @@ _MOST_ENTRIES = 50_000
 _MOST_TREE_FILES = 500_000
 _DEEPEST = 3  # folders below the one that is asked about
 _SAMPLE_BYTES = 1 << 18
-_SAMPLE_ROWS = 200
+_SHOWN_ROWS = 200
+# Of text, which is quick to read, and of Parquet, where rows in the middle cost those before them.
 _GUESSED_ROWS = 5000
+_GUESSED_STORED_ROWS = 600
 DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "tar", "toml", "tsv",
                 "txt", "zip")  # fmt: skip
 """File name endings to search a folder for; any text with a comma would pass as CSV."""
@@ -155,8 +157,9 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
 class TableSample:
     """First rows of a table, as text.
 
-    `guesses` are what each column seems to hold, by its name and first values (of text, thousands);
-    that of a column which becomes concepts is the role ``"field"`` and its kind.
+    `guesses` are what each column seems to hold, by its name and its values at the start, in the
+    middle and at the end, as files are sorted by class; that of a column which becomes concepts is
+    the role ``"field"`` and its kind.
     """
 
     rows: pd.DataFrame
@@ -168,8 +171,13 @@ class TableSample:
         return list(map(str, self.rows.columns))
 
 
+def is_table(input_format: str | None) -> bool:
+    """Whether a format is one of tables, whose columns have roles."""
+    return input_format in dict(TABLES.items())
+
+
 def sample_table(path: Path, table_format: str) -> TableSample:
-    """Read the first rows of a table of any size; `table_format` is a name in `TABLES`.
+    """Read some rows of a table of any size; `table_format` is a name in `TABLES`.
 
     Raises
     ------
@@ -182,30 +190,53 @@ def sample_table(path: Path, table_format: str) -> TableSample:
 
 def _sample(path: Path, table_format: str) -> TableSample:
     problems = Problems(str(path), ReadOptions(on_error="skip"))
-    if table_format == "parquet":
-        table = HubParquet().load(path, problems, silent, _SAMPLE_ROWS)
-    elif table_format == "croissant":
+    is_whole = True
+    if table_format == "croissant":
         table = TABLES[table_format].load(path, problems, silent)
     else:
         with TemporaryDirectory(prefix="cobalance-") as folder:
-            start = Path(folder) / "start"
-            start.write_bytes(_first_lines(path, table_format))
-            table = TABLES[table_format].load(start, problems, silent)
+            short = Path(folder) / "sample"
+            if table_format == "parquet":
+                is_whole = write_sample(path, short, problems, _GUESSED_STORED_ROWS)
+                table = HubParquet().load(short, problems, silent, _GUESSED_STORED_ROWS)
+            else:
+                short.write_bytes(_some_lines(path, table_format))
+                is_whole = short.stat().st_size == path.stat().st_size
+                table = TABLES[table_format].load(short, problems, silent)
 
-    columns = map_values(_first_texts, table.columns)
+    rows = pa.array(spread_rows(table.n_rows, _GUESSED_ROWS), pa.int64())
+    columns = {name: _texts(column.take(rows)) for name, column in table.columns.items()}
     guesses = guess_uses(columns, map_columns(table, ReadOptions(), USUAL_NAMES).of)
-    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
+    if not is_whole or len(rows) < table.n_rows:
+        guesses = {name: guess.of_sample() for name, guess in guesses.items()}
+    return TableSample(pd.DataFrame(columns, dtype=object).head(_SHOWN_ROWS), guesses)
 
 
-def _first_texts(column: pa.Array) -> list[str | None]:
-    values = column.slice(0, _GUESSED_ROWS).to_pylist()
-    return [None if value is None else str(value) for value in values]
+def _texts(column: pa.Array) -> list[str | None]:
+    return [None if value is None else str(value) for value in column.to_pylist()]
 
 
-def _first_lines(path: Path, table_format: str) -> bytes:
-    """The first rows of a file, as a short file of the same format."""
+def _some_lines(path: Path, table_format: str) -> bytes:
+    """Rows of a file's start, middle and end, as a short file of the same format."""
+    size = path.stat().st_size
+    if size <= _SAMPLE_BYTES:
+        return path.read_bytes()
+
+    piece = _SAMPLE_BYTES // 3
     with path.open("rb") as file:
-        lines = file.read(_SAMPLE_BYTES) + file.readline(_SAMPLE_BYTES)
+        lines = file.read(piece) + file.readline(piece)
+        for position in ((size - piece) // 2, size - piece):
+            file.seek(position)
+            # The line that the position is in has lost its start.
+            file.readline(piece)
+            more = file.read(piece) + file.readline(piece)
+            # A text may go over several lines, and then nobody knows where a row begins.
+            is_list = lines.lstrip().startswith(b"[")
+            if not is_list and all(
+                line.count(b'"') % 2 == 0 for line in (lines + more).split(b"\n")
+            ):
+                lines += more
+
     if table_format == "list-attr" and lines.count(b"\n") > 1:
         _, names, *rows = lines.split(b"\n")
         # The first line is the number of rows, which are fewer here.

@@ -75,6 +75,35 @@ def test_the_start_of_a_long_text(tmp_path, table_format, content):
     assert roles == {"id": ("id",), "label": ("class",), "objects": ("concepts",)}
 
 
+@pytest.mark.parametrize("table_format", ["csv", "jsonl", "parquet"])
+def test_a_class_that_a_file_is_sorted_by_is_seen(tmp_path, table_format):
+    scenes = [name for name in ("kitchen", "street", "beach") for _ in range(6_000)]
+    names = [f"pictures/{number:06}.png" for number in range(len(scenes))]
+    frame = pd.DataFrame({"image": names, "scene": scenes, "camera": "A"})
+    path = tmp_path / "table"
+    if table_format == "csv":
+        frame.to_csv(path, index=False)
+    elif table_format == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        # Row groups in the midst of the others are not read.
+        frame.to_parquet(path, index=False, row_group_size=1_000)
+    sample = sample_table(path, table_format)
+    assert sample.guesses["scene"].roles == ("class",)
+    assert sample.guesses["camera"].why == "'A' in the rows sampled"
+    assert sample.rows.iloc[0].tolist() == ["pictures/000000.png", "kitchen", "A"]
+    frame.head(90).to_csv(path, index=False)
+    assert sample_table(path, "csv").guesses["camera"].why == "'A' in every record"
+
+
+def test_texts_of_several_lines_are_read_from_the_start(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,label,note\n" + '1,cat,"a\nb,c\nd"\n' * 40_000)
+    sample = sample_table(path, "csv")
+    assert set(sample.rows["label"]) == {"cat"}
+    assert set(sample.rows["note"]) == {"a\nb,c\nd"}
+
+
 def test_the_start_of_a_list_attr_file(tmp_path):
     path = tmp_path / "list_attr.txt"
     path.write_text("50000\nBald Young\n" + "1.jpg 1 -1\n" * 50_000)

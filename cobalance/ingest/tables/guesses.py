@@ -7,7 +7,7 @@ is offered to a person first, so that weaker signs will do.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -389,6 +389,11 @@ class Guess:
     rivals: tuple[str, ...] = ()
     contested: str = ""
 
+    def of_sample(self) -> "Guess":
+        """The same guess by some of a file's rows."""
+        why = self.why.replace("in every record", "in the rows sampled")
+        return replace(self, why=why.replace("values.", "values in the rows sampled."))
+
 
 def guess_uses(
     columns: Mapping[str, Sequence[str | None]], named: Mapping[str, str]
@@ -527,7 +532,7 @@ class _Search:
         elif signs.distinct > max(_MOST_VALUES, signs.filled // 2) or signs.is_decimal:
             self.why[label] = (
                 f"Named like a class, but {signs.distinct:,} values differ "
-                f"in the first {signs.filled:,} rows."
+                f"in {signs.filled:,} rows."
             )
         else:
             rival = usual_column("class", self._fitting(lambda _: True))

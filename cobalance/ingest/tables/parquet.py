@@ -1,19 +1,19 @@
 """Parquet files; names, integers and booleans become text."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import accumulate
 from math import inf
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.base import Progress
+from cobalance.base import InputError, IntArray, Progress
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import (
@@ -81,13 +81,69 @@ def load_rows(path: Path, problems: Problems, progress: Progress, most: int | No
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
 
 
+def spread_rows(n_rows: int, most: int) -> IntArray:
+    """At most so many row numbers: runs at the start, in the middle and at the end, or all.
+
+    Runs, as rows that follow each other may be of one image.
+
+    Examples
+    --------
+    >>> spread_rows(100, 6).tolist()
+    [0, 1, 49, 50, 98, 99]
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    run = most // 3
+    starts = np.array([0, (n_rows - run) // 2, n_rows - run])
+    return (starts[:, None] + np.arange(run)).ravel()
+
+
+def write_sample(path: Path, sample: Path, problems: Problems, most: int) -> bool:
+    """Write some rows of a Parquet file, as `spread_rows` has them; return whether these are all.
+
+    A file that is beyond a limit, or has values of other types than tables have, gives its first
+    row group.
+
+    Raises
+    ------
+    InputError
+        It is no Parquet file.
+    """
+    with readable(problems):
+        metadata, schema = pq.read_metadata(path), pq.read_schema(path)
+    rows = spread_rows(metadata.num_rows, most)
+    ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
+    records: list[dict[str, Any]] = []
+
+    with suppress(InputError, pa.ArrowException):
+        for group, end in enumerate(ends):
+            start = end - metadata.row_group(group).num_rows
+            own_rows = rows[(rows >= start) & (rows < end)]
+            # Groups without any of the rows are not read.
+            for batch in row_batches(path, problems, pixels=False, groups=[group][: len(own_rows)]):
+                here = own_rows[(own_rows >= start) & (own_rows < start + batch.num_rows)] - start
+                records += batch.take(pa.array(here, pa.int64())).to_pylist()
+                start += batch.num_rows
+
+        table = pa.Table.from_pylist(records).replace_schema_metadata(schema.metadata)
+        if len(set(schema.names)) == len(schema.names) and table.num_rows == len(rows) > 0:
+            pq.write_table(table, sample)
+            return len(rows) == metadata.num_rows
+    sample.symlink_to(path.resolve())
+    return metadata.num_rows <= most
+
+
 def row_batches(
-    path: Path | IO[bytes], problems: Problems, *, pixels: bool = True
+    path: Path | IO[bytes],
+    problems: Problems,
+    *,
+    pixels: bool = True,
+    groups: Sequence[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read rows with columns of any type, a thousand at a time and within the limits.
+    """Read rows with columns of any type, some at a time and within the limits.
 
     Text is in codes, as in `load_rows`, whose errors are raised. Without `pixels` bytes that are
-    no text are left out, within structures, too.
+    no text are left out, within structures, too. `groups` are the row groups to read, if not all.
     """
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         problems.within("rows", file.metadata.num_rows)
@@ -95,8 +151,9 @@ def row_batches(
         names = [leaf.path for leaf in leaves if pixels or not _is_bytes(leaf)]
         coded = _check_sizes(file, names, n_groups, _Budget(problems).check)
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
-        for group in range(n_groups):
-            yield from file.iter_batches(1_000, [group], names)
+        for group in range(n_groups) if groups is None else groups:
+            # A picture may have megabytes.
+            yield from file.iter_batches(100 if pixels else 1_000, [group], names)
 
 
 def _is_bytes(leaf: pq.ColumnSchema) -> bool:
