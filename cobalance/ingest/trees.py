@@ -107,6 +107,10 @@ class FileTree(ABC):
             if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
                 yield path.as_posix(), stored
 
+    @abstractmethod
+    def size_bytes(self, name: str) -> int:
+        """Bytes of a file, as an archive says: more than those cannot be read of it."""
+
     def _error(self, name: str | None, reason: str, remedy: str) -> InputError:
         return InputError(str(self.path), name, reason, remedy)
 
@@ -246,6 +250,9 @@ class _Folder(FileTree):
                 if "\\" not in name:
                     yield (here / name).as_posix(), None
 
+    def size_bytes(self, name: str) -> int:
+        return (self.path / name).stat().st_size
+
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
         # Opening refuses what is no file, or leads out.
@@ -277,6 +284,9 @@ class _Zip(FileTree):
             if is_file and not stat.S_ISLNK(entry.external_attr >> 16):
                 yield entry.filename, entry
 
+    def size_bytes(self, name: str) -> int:
+        return int(self._stored[name].file_size)
+
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         if stored.compress_type not in ZIP_METHODS:
             raise self._error(name, "is not packed by deflate", "Pack it anew.")
@@ -290,6 +300,9 @@ class _Tar(FileTree):
         for entry in self._archive:
             if entry.isreg():
                 yield entry.name, entry
+
+    def size_bytes(self, name: str) -> int:
+        return int(self._stored[name].size)
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         # The names are of regular files alone, which Python extracts.
