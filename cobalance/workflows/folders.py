@@ -1,6 +1,8 @@
 """Where a process keeps and finds files, and the image folders that were added to its home."""
 
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,6 +64,11 @@ class Folders:
         """Properties of all datasets' image files."""
         return self.home / "properties"
 
+    def uploaded_pictures(self, dataset: str) -> tuple[str, ...]:
+        """The folder with the pictures that came with a dataset's upload, if it has one."""
+        folder = picture_files(self.home).path(dataset)
+        return (str(folder),) if folder.is_dir() else ()
+
     @property
     def exports(self) -> Path:
         """Exports that the web app writes."""
@@ -74,16 +81,17 @@ class Folders:
     def image_roots(self, dataset: str | None = None) -> tuple[str, ...]:
         """Folders and URLs of image files, in the order of the search.
 
-        First the dataset's own, beside its annotations, then those that were added for it, then
-        those for all datasets: set, added in the web app, and workers' output. Other datasets'
-        places are none of them.
+        First the dataset's own, uploaded or beside its annotations, then those that were added for
+        it, then those for all datasets: set, added in the web app, and workers' output. Other
+        datasets' places are none of them.
         """
         places = DatasetPlaces() if dataset is None else read_dataset_places(self.home, dataset)
+        uploaded = () if dataset is None else self.uploaded_pictures(dataset)
         of_dataset = self._usable(map(Path, (*places.own, *places.added)))
         added = self._usable(read_added(self.home))
         has_output = "://" in self.output or Path(self.output).is_dir()
         output = [self.output] if has_output else []
-        return tuple(dict.fromkeys((*of_dataset, *self.images, *added, *output)))
+        return tuple(dict.fromkeys((*uploaded, *of_dataset, *self.images, *added, *output)))
 
     def _usable(self, paths: Iterable[Path]) -> list[str]:
         return [str(path) for path in paths if usable(path, self.imports)]
@@ -95,6 +103,51 @@ class DatasetPlaces:
 
     own: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+
+
+class PictureFiles(DatasetFiles):
+    """A folder of pictures for each dataset."""
+
+    def drop(self, dataset: str) -> None:
+        """Delete a dataset's pictures, if it has some."""
+        path = self.path(dataset)
+        if path.exists():
+            with self.writing():
+                shutil.rmtree(path)
+
+    def rename(self, dataset: str, new: str) -> None:
+        """Rename a dataset's folder, replacing any leftover of a dropped dataset."""
+        # A folder takes the place of an empty one alone.
+        if self.path(dataset).exists():
+            self.drop(new)
+        super().rename(dataset, new)
+
+    def copy(self, dataset: str, into: str) -> None:
+        """Give a dataset's pictures to another dataset, too, without room for a second copy.
+
+        Raises
+        ------
+        MachineError
+            The folder cannot be written.
+        """
+        self.drop(into)
+        path = self.path(dataset)
+        if path.exists():
+            with self.writing():
+                shutil.copytree(path, self.path(into), copy_function=_link)
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file, or copy it on a disk that has no links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def picture_files(home: Path) -> PictureFiles:
+    """The pictures that came with each dataset's upload."""
+    return PictureFiles(home / "uploads", "uploaded pictures", "pictures")
 
 
 def place_files(home: Path) -> DatasetFiles:

@@ -44,7 +44,7 @@ from cobalance.ingest.captions import (
 )
 from cobalance.vision.images import ImageArray, decode, region_files, rgb_array
 from cobalance.vision.stored.output_folder import OutputFolder
-from cobalance.workflows.folders import Folders, place_files
+from cobalance.workflows.folders import Folders, picture_files, place_files
 
 # Images that an annotator looks at together.
 _BATCH = 16
@@ -191,6 +191,7 @@ def copy_rebalanced(
     apply_tags(store, name, progress=progress)
     region_files(folders.regions).copy(job.dataset, name)
     place_files(folders.home).copy(job.dataset, name)
+    picture_files(folders.home).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)
 
     return RebalancedDataset(

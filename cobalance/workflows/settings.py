@@ -194,8 +194,9 @@ class Settings(LogSettings):
     """The most MB of files that a page of the web app may send to load, in up to 1,000 files; all
     pages together may send twice as much."""
     cobalance_imports: _Folders | None = None
-    """Folders that the web app may load annotations and add images from, separated as in PATH; the
-    working folder by default, for a web app on loopback."""
+    """Folders that the web app may load annotations and add images from, separated as in PATH. By
+    default all for a web app that nobody else reaches, on loopback without a login and without
+    `--host`, else none."""
     cobalance_workers: Annotated[int | None, Field(ge=0, le=64)] = None
     """How many workers editors may start from the web app, on its machine; they take its GPUs in
     turn, and end with it. By default `1` for a web app on loopback without a login, else `0`."""

@@ -1,6 +1,6 @@
 """Check an import: read all of it, compare it with the dataset, write nothing."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from cobalance.graph.dataset import (
 )
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
+from cobalance.ingest.packed_pictures import PackedPictures
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
 from cobalance.ingest.problems import reword_all
 from cobalance.vision.images import regions_in
 from cobalance.workflows.cells import count_texts
-from cobalance.workflows.load.sources import WHOLE, Source, inside
+from cobalance.workflows.load.sources import WHOLE, Source, Uploads, inside
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ class CheckedImport:
         Some of the images.
     kept_classes : tuple of str
         Of images that the dataset has already and keeps.
+    pictures : PackedPictures
+        Pictures of the images that were uploaded with them.
     """
 
     request: ImportRequest
@@ -117,6 +120,7 @@ class CheckedImport:
     first: pd.DataFrame
     proof: Proof
     kept_classes: tuple[str, ...] = ()
+    pictures: PackedPictures = field(default_factory=PackedPictures)
 
     def nothing_to_compare(self) -> str | None:
         """Why no class could be compared with another after loading; None if some could."""
@@ -187,6 +191,11 @@ def check_import(
             progress,
         )
         annotations = reword_all(reword_all(annotations, f"{folder}/", ""), str(folder), WHOLE)
+        proof = proof_of(annotations)
+        pictures = PackedPictures()
+        if isinstance(source, Uploads):
+            shown = (image.uri for image in proof.images if image.uri is not None)
+            pictures = source.find_pictures(shown, annotations.images["uri"].dropna())
 
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
@@ -203,8 +212,9 @@ def check_import(
         classes=images_by_class(annotations),
         concepts=images_by_concept(annotations),
         first=first_images(annotations),
-        proof=proof_of(annotations),
+        proof=proof,
         kept_classes=tuple(class_sizes(store, request.dataset)) if changes.kept else (),
+        pictures=pictures,
     )
 
 

@@ -20,9 +20,10 @@ from cobalance.graph.dataset import (
 from cobalance.graph.tags import apply_tags
 from cobalance.ingest.captions import caption_files, write_image_texts
 from cobalance.ingest.embeddings import embedding_files
+from cobalance.ingest.packed_pictures import PackedPictures
 from cobalance.vision.images import region_files, write_regions
 from cobalance.vision.stored import DatasetFiles
-from cobalance.workflows.folders import Folders, place_files
+from cobalance.workflows.folders import Folders, picture_files, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties
 
@@ -49,6 +50,7 @@ def load_dataset(
     source: str,
     if_exists: IfExists = "fail",
     demo: bool | None = None,
+    pictures: PackedPictures | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -63,9 +65,14 @@ def load_dataset(
         As of `write_annotations`.
     demo : bool, optional
         Whether it is a demonstration's from now on.
+    pictures : PackedPictures, optional
+        Pictures to keep with the dataset. They take the place of earlier ones, except where images
+        are appended.
 
     Raises
     ------
+    MachineError
+        The pictures cannot be written.
     ConflictError
         The dataset holds images of another source, or a sample of its images, or all where a sample
         is asked for.
@@ -96,14 +103,31 @@ def load_dataset(
         show_properties(store, folders, dataset, progress=progress)
         apply_tags(store, dataset, progress=progress)
 
+    _keep_pictures(folders, dataset, pictures or PackedPictures(), if_exists, progress)
     store.write(UPDATE_DATASET, dataset=dataset, values={"demo": demo})
     return report
+
+
+def _keep_pictures(
+    folders: Folders,
+    dataset: str,
+    pictures: PackedPictures,
+    if_exists: IfExists,
+    progress: Progress,
+) -> None:
+    """Write uploaded pictures to the home; earlier ones go where others replace them."""
+    files = picture_files(folders.home)
+    if if_exists == "replace" or (pictures.paths and if_exists != "append"):
+        files.drop(dataset)
+    if pictures.paths:
+        with files.writing():
+            pictures.unpack(files.path(dataset), progress=progress)
 
 
 def drop_dataset(
     store: GraphStore, folders: Folders, dataset: str, progress: Progress = silent
 ) -> None:
-    """Delete a dataset from the graph, its regions and captions, and annotation runs' files.
+    """Delete a dataset from the graph, its files and uploaded pictures, and annotation runs' files.
 
     Images that jobs made stay; scores and replies mean nothing without the dataset. Files go first:
     if interrupted, run it again.
@@ -123,14 +147,14 @@ def drop_dataset(
             folder.delete_folder(f"annotations/{run.id}")
 
     drop_rename.drop_dataset(store, dataset, progress)
-    for files in dataset_files(folders):
+    for files in (*dataset_files(folders), picture_files(folders.home)):
         files.drop(dataset)
 
 
 def rename_dataset(
     store: GraphStore, folders: Folders, dataset: str, new: str, progress: Progress = silent
 ) -> None:
-    """Rename a dataset in the graph, and its regions and captions.
+    """Rename a dataset in the graph, its files and its uploaded pictures.
 
     Raises
     ------
@@ -138,7 +162,7 @@ def rename_dataset(
         The new name is taken.
     """
     drop_rename.rename_dataset(store, dataset, new, progress)
-    for files in dataset_files(folders):
+    for files in (*dataset_files(folders), picture_files(folders.home)):
         files.rename(dataset, new)
 
 

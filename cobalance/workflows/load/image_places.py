@@ -8,7 +8,6 @@ import os
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -42,7 +41,7 @@ from cobalance.workflows.folders import (
     read_dataset_places,
     usable,
 )
-from cobalance.workflows.load.sources import inside
+from cobalance.workflows.load.sources import EVERYWHERE, inside_any
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 # Folders below the one that is allowed.
@@ -81,7 +80,7 @@ def add_place(
     Parameters
     ----------
     path : str
-        Absolute, or relative to one of the roots.
+        Absolute, ``~`` for the user's home included, or relative to one of the roots.
     roots : sequence of Path
         From `import_roots`: links are followed, and must not lead out of them.
     dataset : str or None
@@ -134,25 +133,17 @@ def _check_allowed(path: str, roots: Sequence[Path]) -> Path:
     if not path.strip():
         raise OptionError("There is no name. Name a folder or a ZIP file of images.")
 
-    places = []
-    for root in roots:
-        with suppress(OptionError):
-            places.append(inside(path, root))
-    if not places:
-        raise OptionError(
-            f"{path!r} is not in {' or '.join(map(str, roots))}. Name a folder in it, or have "
-            "COBALANCE_IMPORTS name the one that it is in."
-        )
-    # A file that is in none of them yet may be meant for the first.
-    return next(filter(os.path.exists, places), places[0])
+    return inside_any(path, roots)
 
 
 def offered_places(roots: Sequence[Path]) -> list[Path]:
     """Folders with image files, and ZIP files, in folders that images may be added from.
 
-    The first of at most 2,000 folders, four folders deep; hidden ones and links are left out.
+    The first of at most 2,000 folders, four folders deep; hidden ones and links are left out. A
+    whole machine is not searched.
     """
-    return list(dict.fromkeys(chain.from_iterable(map(_places, roots))))
+    searched = (root for root in roots if root != EVERYWHERE)
+    return list(dict.fromkeys(chain.from_iterable(map(_places, searched))))
 
 
 def _places(root: Path) -> Iterator[Path]:
@@ -308,7 +299,8 @@ def find_images(
     earlier = read_dataset_places(folders.home, dataset)
     beside = _beside(file, folders, within)
     own_places = earlier.own if append else ()
-    added, common = [*own_places, *earlier.added], list(folders.image_roots())
+    added = [*folders.uploaded_pictures(dataset), *own_places, *earlier.added]
+    common = list(folders.image_roots())
     # The extra reads URLs and ZIP files.
     if not is_installed("worker"):
         beside, added, common = _only_folders(beside), _only_folders(added), _only_folders(common)

@@ -1,24 +1,29 @@
 """Files to import annotations from: uploads from the browser, or a folder on the server.
 
-Uploads are written to a private temporary folder while they are read.
+Uploads are in a private temporary folder while the page has them.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+import shutil
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from cobalance.base import InputError, MachineError, OptionError
-from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, describe_file, find_files, with_whole
+from cobalance.ingest.packed_pictures import PackedPictures, find_packed, take_out_pictures
+from cobalance.ingest.preview import FoundFile, describe_file, find_files, with_whole
 from cobalance.ingest.problems import reword
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
 WHOLE = "the files"
 """The name of a folder of them in messages."""
+EVERYWHERE = Path(Path.cwd().anchor)
+"""The folder that all others are in."""
 # Characters; file systems allow 255 bytes.
 _LONGEST_NAME = 120
 
@@ -40,63 +45,89 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
     """
     with TemporaryDirectory(prefix="cobalance-") as temporary:
         folder = Path(temporary)
-        try:
+        with _disk_of(folder):
             for name, content in contents.items():
                 (folder / name).write_bytes(content)
-        except OSError as error:
-            raise MachineError(
-                f"{folder.parent}: {error.strerror}. Make room there and send the file again."
-            ) from error
         with _named_plainly(folder):
             yield folder
 
 
-@dataclass(frozen=True)
+@contextmanager
+def _disk_of(folder: Path) -> Iterator[None]:
+    """Raise MachineError if the disk of a temporary folder is full."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(
+            f"{folder.parent}: {error.strerror}. Make room there and send the file again."
+        ) from error
+
+
 class Uploads:
-    """Files from the browser.
+    """Files from the browser, in a private temporary folder for as long as this is in use.
+
+    Pictures inside Parquet files are taken out of them, so that images have addresses.
 
     Parameters
     ----------
-    contents : tuple of streamlit.runtime.uploaded_file_manager.UploadedFile
+    contents : sequence of streamlit.runtime.uploaded_file_manager.UploadedFile
         At least one; of each the ``name``, ``file_id`` and ``getbuffer()``.
+
+    Raises
+    ------
+    MachineError
+        The disk is full.
     """
 
-    contents: tuple[Any, ...]
+    def __init__(self, contents: Sequence[Any]) -> None:
+        self.identity: tuple[object, ...] = tuple(content.file_id for content in contents)
+        folder = Path(mkdtemp(prefix="cobalance-"))
+        # A check or a load may still read them when the page has other files.
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path, self._pictures, self.thumbnails = (
+            folder / name for name in ("files", "pictures", "thumbnails")
+        )
 
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """The uploads' ids."""
-        return tuple(content.file_id for content in self.contents)
+        with _disk_of(folder):
+            for part in (self.path, self._pictures):
+                part.mkdir()
+            for name, content in zip(_names(contents), contents, strict=True):
+                (self.path / name).write_bytes(content.getbuffer())
+                # As the shards of a WebDataset, the file is the folder of its pictures.
+                take_out_pictures(self.path / name, self._pictures / name)
 
     def files(self) -> list[FoundFile]:
         """All files, described."""
         with self.open_files() as folder:
             files = []
-            for name in self._names():
-                path = folder / name
-                unknown = FoundFile(name, path.stat().st_size, None, "is no text")
-                files.append(describe_file(path, name) or unknown)
+            for path in sorted(folder.iterdir()):
+                unknown = FoundFile(path.name, path.stat().st_size, None, "is no text")
+                files.append(describe_file(path, path.name) or unknown)
             return with_whole(folder, files) if len(files) > 1 else files
 
-    def open_files(self, *names: str) -> AbstractContextManager[Path]:
-        """Write files to a private folder, and remove it afterwards."""
-        contents = dict(zip(self._names(), self.contents, strict=True))
-        selected = names or tuple(contents)
-        if WHOLE_FOLDER in names:
-            selected = tuple(contents)
-        return temporary_files({name: contents[name].getbuffer() for name in selected})
+    def open_files(self) -> AbstractContextManager[Path]:
+        """Open the folder; errors do not name it."""
+        return _named_plainly(self.path)
 
-    def _names(self) -> list[str]:
-        """Each file's name on disk: without folders, printable, unique."""
-        names: list[str] = []
-        for content in self.contents:
-            name = safe_name(content.name)
-            number = 2
-            while name in names:
-                name = f"{number} {safe_name(content.name)}"
-                number += 1
-            names.append(name)
-        return names
+    def find_pictures(self, proof: Iterable[str], addresses: Iterable[str]) -> PackedPictures:
+        """The pictures of images among the files; those of the `proof` are unpacked to be shown."""
+        pictures = find_packed((self.path, self._pictures), addresses)
+        with _disk_of(self.path.parent):
+            pictures.unpack(self.thumbnails, {*proof})
+        return pictures
+
+
+def _names(contents: Iterable[Any]) -> list[str]:
+    """Each file's name on disk: without folders, printable, unique."""
+    names: list[str] = []
+    for content in contents:
+        name = safe_name(content.name)
+        number = 2
+        while name in names:
+            name = f"{number} {safe_name(content.name)}"
+            number += 1
+        names.append(name)
+    return names
 
 
 def safe_name(name: str) -> str:
@@ -150,7 +181,7 @@ class ServerFolder:
         others = [file for file in files if file.name != self.file]
         return [chosen, *others] if chosen is not None else others
 
-    def open_files(self, *_names: str) -> AbstractContextManager[Path]:
+    def open_files(self) -> AbstractContextManager[Path]:
         """Open the folder itself."""
         return _named_plainly(self.path)
 
@@ -160,10 +191,10 @@ Source = Uploads | ServerFolder
 
 
 def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:
-    """The folders that annotations may be loaded from.
+    """The folders that annotations and images may be loaded from.
 
-    Without COBALANCE_IMPORTS it is the working folder, and only while no other machine can reach
-    the app: it listens on loopback, and there is no login.
+    Without COBALANCE_IMPORTS these are the working folder and, after it, all that the app's user
+    may read, while nobody else can come: the app listens on loopback, and there is no login.
 
     Parameters
     ----------
@@ -173,7 +204,7 @@ def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:
     if settings.cobalance_imports is not None:
         return tuple(path.expanduser().resolve() for path in settings.cobalance_imports)
     if address is not None and is_loopback(address) and settings.cobalance_auth_file is None:
-        return (Path.cwd(),)
+        return (Path.cwd(), EVERYWHERE)
     return ()
 
 
@@ -186,13 +217,29 @@ def inside(path: str, root: Path) -> Path:
         It leads out of the folder, even if it does not exist.
     """
     # A NUL, a name too long, or a loop of links leads nowhere.
-    try:
-        target = (root / path.strip()).resolve()
-    except (OSError, ValueError, RuntimeError):
-        target = root.parent
-    if target != root and not target.is_relative_to(root):
-        raise OptionError(
-            f"{path!r} is not in {root}. Name a path in it, or have COBALANCE_IMPORTS name the "
-            "folder that it is in."
-        )
-    return target
+    with suppress(OSError, ValueError, RuntimeError):
+        target = (root / Path(path.strip()).expanduser()).resolve()
+        if target.is_relative_to(root):
+            return target
+    raise OptionError(
+        f"{path!r} is not in {root}. Name a path in it, or have COBALANCE_IMPORTS name the folder "
+        "that it is in."
+    )
+
+
+def inside_any(path: str, roots: Sequence[Path]) -> Path:
+    """Resolve a path in the first of some folders that has it, as `inside` does.
+
+    Raises
+    ------
+    OptionError
+        It is in none of them.
+    """
+    places = []
+    for root in roots:
+        with suppress(OptionError):
+            places.append(inside(path, root))
+    if not places:
+        return inside(path, roots[0])
+    # A path that is in none of them yet may be meant for the first.
+    return next(filter(os.path.exists, places), places[0])
