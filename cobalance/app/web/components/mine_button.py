@@ -6,6 +6,7 @@ from cobalance.app.web.state import CurrentDataset, may_edit, store, tasks
 from cobalance.app.web.widgets import empty_state, show_task
 from cobalance.base import Progress
 from cobalance.counting import MiningOptions
+from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import MAX_CLIQUES, DatasetState
 from cobalance.workflows.diagnose.mine import mine
 
@@ -76,9 +77,14 @@ def fields(current: CurrentDataset, key: str) -> MiningOptions:
 def start(dataset: str, options: MiningOptions) -> None:
     """Start mining a dataset in the background."""
     opened = store()
+    tasks.start(
+        f"mine {dataset}",
+        f"Mining {dataset}",
+        lambda progress: mine_now(opened, dataset, options, progress),
+    )
 
-    def work(progress: Progress) -> str:
-        report = mine(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
-        return f"{report.describe()} Found {sum(report.by_size.values()):,} cliques."
 
-    tasks.start(f"mine {dataset}", f"Mining {dataset}", work)
+def mine_now(opened: GraphStore, dataset: str, options: MiningOptions, progress: Progress) -> str:
+    """Mine a dataset; return what was found, in a sentence."""
+    report = mine(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
+    return f"{report.describe()} Found {sum(report.by_size.values()):,} cliques."

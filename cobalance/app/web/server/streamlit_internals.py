@@ -19,6 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import memory_media_file_storage as media
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -136,6 +137,12 @@ def remove_uploads(session: str, file: str | None = None) -> None:
         files.remove_session_files(session)
     elif isinstance(files, MemoryUploadedFileManager):
         files.remove_file(session, file)
+
+
+def has_lost_files(uploader: str) -> bool:
+    """Whether the browser shows files in an uploader with this key that the server has no more."""
+    files = st.session_state.get(uploader) or ()
+    return any(isinstance(file, DeletedFile) for file in files)
 
 
 def close_session(session: str) -> None:

@@ -10,6 +10,7 @@ from .access import (
     NotAllowedError as NotAllowedError,
     accept_uploads as accept_uploads,
     advice_or_unproven as advice_or_unproven,
+    import_folders as import_folders,
     may_edit as may_edit,
     require_editor as require_editor,
     user as user,

@@ -10,6 +10,7 @@ and where else a write begins, in the run of the user who starts it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,8 @@ from cobalance.app.web.server.streamlit_internals import session_id
 from cobalance.app.web.server.uploads import CONNECTION_HEADER, UPLOADS
 from cobalance.app.web.state import session
 from cobalance.base import CobalanceError
-from cobalance.workflows.login_file import is_listed
+from cobalance.workflows.load.sources import import_roots
+from cobalance.workflows.login_file import is_listed, is_loopback
 from cobalance.workflows.settings import Settings
 
 UNPROVEN = (
@@ -128,6 +130,15 @@ def accept_uploads() -> None:
     session = session_id()
     if session is not None:
         UPLOADS.admit(session, st.context.headers.get(CONNECTION_HEADER, ""))
+
+
+def import_folders() -> tuple[Path, ...]:
+    """The folders that annotations and images may be loaded from, as `import_roots` has them."""
+    address = st.get_option("server.address")
+    # A proxy on this machine lets others come; --host has its name.
+    if not is_loopback(st.get_option("browser.serverAddress")):
+        address = None
+    return import_roots(session.settings(), address)
 
 
 def end_uploads() -> None:

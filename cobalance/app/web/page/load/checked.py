@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components import image_files
 from cobalance.app.web.page.load import image_folders
 from cobalance.app.web.pictures.thumbnails import Picture
-from cobalance.app.web.state import session
+from cobalance.app.web.state import import_folders, session
 from cobalance.app.web.widgets import (
     bold,
     count_column,
@@ -21,13 +22,14 @@ from cobalance.app.web.widgets import (
     shorten,
     text_column,
 )
-from cobalance.base import mask_credentials
+from cobalance.base import inflect, mask_credentials
 from cobalance.ingest.fields import fields_table
+from cobalance.ingest.packed_pictures import PackedPictures
 from cobalance.ingest.preview import skipped_records
 from cobalance.workflows.concept_graph import class_colors
-from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
+from cobalance.workflows.load.check import CheckedImport, ProofImage
 from cobalance.workflows.load.image_places import missing_files, roots_to_load
-from cobalance.workflows.load.sources import import_roots
+from cobalance.workflows.load.sources import Source, Uploads
 
 _OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 
@@ -55,14 +57,10 @@ def draw(checked: CheckedImport, read_as: Callable[[str], None]) -> None:
     for note in annotations.notes:
         _draw_note(note, read_as)
 
-    totals, class_counts, concept_counts = st.columns([1.3, 1, 1])
-    with totals:
-        _draw_totals(checked)
     classes, concepts = checked.classes, checked.concepts
-    with class_counts:
-        _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
-    with concept_counts:
-        _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
+    _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 150)
+    _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
+    _draw_totals(checked)
 
     if annotations.fields:
         st.markdown("##### What the columns become")
@@ -133,24 +131,35 @@ def _counts(rows: Any, columns: list[str], name_width: int) -> None:
     draw_table(frame, 460, {columns[0]: name, **numbers})
 
 
-_PICTURE_PX = 164
+# More than that is kept only if a person agrees.
+_MUCH_ROOM_BYTES = 1_000_000_000
+_PICTURE_PX = 124
 _THUMBNAIL_PX = 320
 _CONCEPTS = 4
 
 
-def draw_proof(proof: Proof, dataset: str, file: Path | None) -> None:
-    """Draw some images of a file as they were read, with their boxes, class and concepts."""
+def draw_proof(
+    checked: CheckedImport, source: Source, file: Path | None, warnings: DeltaGenerator
+) -> None:
+    """Draw some images of a file as they were read, with their boxes, class and concepts.
+
+    Which of their files are not found is said in the place for warnings.
+    """
     st.markdown("##### As they were read", help="Images of each class, from first to last.")
+    proof, dataset = checked.proof, checked.request.dataset
     uris = [image.uri for image in proof.images if image.uri is not None]
     if not uris:
-        st.caption("The annotations name no picture files, so that no images are shown.")
+        warnings.caption("The annotations name no picture files, so that no images are shown.")
         return
 
-    allowed = import_roots(session.settings(), st.get_option("server.address"))
-    roots = roots_to_load(session.settings().folders(), dataset, file, allowed)
+    folders = session.settings().folders()
+    roots = roots_to_load(folders, dataset, file, import_folders())
+    if isinstance(source, Uploads):
+        roots = (str(source.thumbnails), *roots)
     missing = missing_files(uris, roots)
     if missing:
-        _warn_missing(missing, len(uris), roots, dataset)
+        with warnings:
+            _warn_missing(missing, len(uris), roots, dataset)
 
     images = [image for image in proof.images if image.uri not in (None, *missing)]
     # Of all images, so that a colour stays as files are found.
@@ -169,6 +178,18 @@ def draw_proof(proof: Proof, dataset: str, file: Path | None) -> None:
                 _draw_image(image, with_boxes or plain)
 
 
+def ask_room(pictures: PackedPictures, key: str) -> bool:
+    """Say what room uploaded pictures take; return whether they are kept, asked of many."""
+    if not pictures.paths:
+        return False
+
+    room = f"{inflect(len(pictures.addresses), 'pictures')}, {pictures.size_bytes / 1e6:,.1f} MB"
+    if pictures.size_bytes > _MUCH_ROOM_BYTES:
+        return st.checkbox(f"Keep the {room}, with the dataset", key=f"_import_keep {key}")
+    st.caption(f":material/image: {room}, stay with the dataset until it is dropped.")
+    return True
+
+
 def _draw_image(image: ProofImage, picture: Picture) -> None:
     """Draw an image with its class and its first concepts."""
     concepts = ", ".join(image.concepts) or "no concept"
@@ -185,15 +206,15 @@ def _draw_image(image: ProofImage, picture: Picture) -> None:
 
 def _warn_missing(uris: list[str], total: int, roots: Sequence[str], dataset: str) -> None:
     """Say which files are not found and where they were looked for, and offer more places."""
+    known = [root for root in roots if not root.endswith("thumbnails")]
     where = "No folder is known yet."
-    if roots:
-        places = ", ".join(bold(mask_credentials(root)) for root in roots)
+    if known:
+        places = ", ".join(bold(mask_credentials(root)) for root in known)
         where = f"Looked in {places}."
 
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
-        "Add the folder or ZIP file on the server that they are in (uploads are not kept), or load "
-        "the annotations without pictures.",
+        "Send them as a ZIP file beside the annotations, or add the folder that they are in.",
         icon=":material/broken_image:",
     )
     image_folders.add_form("_proof", uris, dataset)

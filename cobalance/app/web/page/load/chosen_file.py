@@ -1,6 +1,6 @@
 """The annotation file that an import is about, with the files beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -44,19 +44,21 @@ class ChosenFile:
         """Read something from the file once, until the files change; errors name no folder."""
 
         def look() -> T:
-            with self.source.open_files(self.file.name) as folder:
+            with self.source.open_files() as folder:
                 return read(folder / self.file.name, format_)
 
         return cached_by_files(self.source, (read.__name__, self.file.name, format_), look)
 
-    def companion(self, label: str, name: str, help_: str | None = None) -> Path | None:
-        """Draw the choice of one of the other files."""
-        chosen = st.selectbox(
+    def companion(
+        self, label: str, name: str, help_: str | None = None, chosen: Sequence[FoundFile] = ()
+    ) -> Path | None:
+        """Draw the choice of one of the other files, at first the first of those `chosen`."""
+        choice = st.selectbox(
             label,
             [file.name for file in self.others],
-            index=None,
+            index=self.others.index(chosen[0]) if chosen else None,
             placeholder="Choose a file" if self.others else "Add the file above",
             key=self.key(name),
             help=help_,
         )
-        return None if chosen is None else Path(chosen)
+        return None if choice is None else Path(choice)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from cobalance.app.web.state import require_editor, session
+from cobalance.app.web.state import import_folders, require_editor, session
 from cobalance.app.web.widgets import edits, errors_shown, escape, show_kept_error
 from cobalance.base import mask_credentials
 from cobalance.workflows.folders import read_dataset_places
@@ -17,7 +17,7 @@ from cobalance.workflows.load.image_places import (
     places_with,
     remove_place,
 )
-from cobalance.workflows.load.sources import import_roots
+from cobalance.workflows.load.sources import EVERYWHERE
 
 ALL = "All datasets"
 # A new folder is offered after this time at the latest.
@@ -44,6 +44,8 @@ def _places(dataset: str | None) -> None:
     settings = session.settings()
     folders = settings.folders()
     if dataset is not None:
+        for path in folders.uploaded_pictures(dataset):
+            _place(path, "uploaded with the annotations")
         for path in read_dataset_places(folders.home, dataset).own:
             _place(path, "beside the annotations")
         _added(added_places(folders, dataset), dataset)
@@ -83,7 +85,7 @@ def add_form(key: str, uris: Sequence[str] = (), dataset: str | None = None) -> 
     It is added for a dataset, or for all where there is none. Folders in which the image files
     `uris` are found are offered as buttons.
     """
-    roots = import_roots(session.settings(), st.get_option("server.address"))
+    roots = import_folders()
     if not roots:
         st.caption(
             ":material/lock: Whoever runs this app says in COBALANCE_IMPORTS which folders images "
@@ -111,7 +113,9 @@ def add_form(key: str, uris: Sequence[str] = (), dataset: str | None = None) -> 
             accept_new_options=True,
             placeholder="Choose or type one",
             key=f"{key} path",
-            help=f"In {', '.join(map(str, roots))}, as whoever runs this app allows.",
+            help="Any that this app's user may read."
+            if EVERYWHERE in roots
+            else f"In {', '.join(map(str, roots))}, as whoever runs this app allows.",
         )
         st.button(
             "Add",

@@ -10,14 +10,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.page.load.chosen_file import ChosenFile
 from cobalance.app.web.page.load.column_heads import draw_heads, say_missing
+from cobalance.app.web.state import session
 from cobalance.app.web.widgets import IF_EXISTS, LABELS, ON_ERROR, bold
 from cobalance.base import clean_name
 from cobalance.graph.dataset import PER_CLASS, Sample
 from cobalance.ingest.concepts import word_list_names
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.options import ReadOptions, code_names, pairs
-from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, category_names, sample_table
-from cobalance.ingest.tables import TABLES
+from cobalance.ingest.preview import (
+    WHOLE_FOLDER,
+    FoundFile,
+    category_names,
+    is_table,
+    sample_table,
+)
 from cobalance.workflows.load.check import ImportRequest
 from cobalance.workflows.load.dataset import default_dataset_name
 from cobalance.workflows.load.sources import Source
@@ -26,51 +32,48 @@ from cobalance.workflows.load.sources import Source
 PATTERN = "_import_pattern"
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
 _CLASS, _BY_COLUMN, _BY_FOLDER = "Class", "Column", "Its folder"
-_CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
 
 def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
     """Draw the form; return the import that it describes."""
     form = _Form(source, file, others)
-    with st.container(border=True):
-        columns = st.columns([1.2, 1.4, 1, 1])
-        input_format = form.input_format(columns[0])
-        dataset = form.dataset(columns[1])
+    dataset = clean_name(form.dataset())
+    # What few need waits below what the file leaves open.
+    asked = st.container()
+    more = st.expander("More", icon=":material/tune:")
+
+    with more:
+        left, right = st.columns(2)
+        input_format = form.input_format(left)
+        on_error = form.choice(right, "on_error", ON_ERROR)
         split = form.field(
-            columns[2].text_input, "split", placeholder="as the file says", help="Such as train."
+            left.text_input, "split", placeholder="as the file says", help="Such as train."
         )
-        on_error = form.choice(columns[3], "on_error", ON_ERROR)
-
-        format_ = input_format or file.format or ""
-        options = form.columns(format_)
-        images, separator, beside = st.columns([1.3, 1, 1])
-        sampled = form.sampled(images)
-        options = form.row_options(separator, options)
-        with beside:
-            captions = form.companion(
-                LABELS["captions"],
-                "kept captions",
-                "COCO captions, or a table of image id or file name, and caption: for recipes that "
-                "edit images, whose prompts are made of them.",
-            )
-
-        pattern, joined = st.columns(2)
-        path_pattern = form.path_pattern(pattern)
+        path_pattern = form.path_pattern(right)
+        sampled = form.sampled(st)
         names = [other.name for other in others]
-        join = form.field(joined.multiselect, "join", names, placeholder="More about the images")
-        if_exists = form.choice(st, "if_exists", IF_EXISTS)
-        options = replace(
-            form.options(format_, options),
-            captions=captions,
-            path_pattern=path_pattern or None,
-            join=tuple(map(Path, join)),
-            split=clean_name(split) or None,
-            on_error=on_error,
+        join = form.field(st.multiselect, "join", names, placeholder="More about the images")
+        captions = form.companion(
+            LABELS["captions"],
+            "kept captions",
+            "COCO captions, or a table of image id or file name, and caption: for recipes that "
+            "edit images, whose prompts are made of them.",
         )
 
+    # Whoever loads into a dataset that is there says what becomes of its images.
+    is_there = dataset in list(session.datasets()["dataset"])
+    if_exists = form.choice(asked if is_there else more, "if_exists", IF_EXISTS)
+    options = replace(
+        form.options(asked, more, input_format or file.format or ""),
+        captions=captions,
+        path_pattern=path_pattern or None,
+        join=tuple(map(Path, join)),
+        split=clean_name(split) or None,
+        on_error=on_error,
+    )
     return ImportRequest(
         file=file.name,
-        dataset=clean_name(dataset),
+        dataset=dataset,
         options=options,
         input_format=input_format,
         if_exists=if_exists,
@@ -96,20 +99,20 @@ class _Form(ChosenFile):
         chosen: str | None = self.field(place.selectbox, "input_format", names)
         return None if chosen == automatic else chosen
 
-    def dataset(self, place: DeltaGenerator) -> str:
+    def dataset(self) -> str:
         """Draw the dataset's name, at first that of the file, or of one in a whole folder."""
         file = self.file
         if self.others and file.name == WHOLE_FOLDER:
             file = self.others[0]
 
-        return place.text_input(
+        return st.text_input(
             "Dataset",
             default_dataset_name(file.name),
             key=self.key("dataset"),
             help="A new name makes a new dataset; a known one brings that dataset up to date.",
         )
 
-    def sampled(self, place: DeltaGenerator) -> bool:
+    def sampled(self, place: Any) -> bool:
         """Draw the choice between all images and a sample of them."""
         texts = {False: "All", True: f"A sample of {PER_CLASS} per clique"}
         return self.field(
@@ -123,16 +126,14 @@ class _Form(ChosenFile):
             "each clique and class is for millions of images; it has no boxes and no captions.",
         )
 
-    def row_options(self, place: DeltaGenerator, options: ReadOptions) -> ReadOptions:
+    def row_options(self, options: ReadOptions) -> ReadOptions:
         """Draw how a table's cells and rows are read, where its columns have roles for it."""
         if options.concepts_column is not None:
-            delimiter = self.field(
-                place.text_input, "delimiter", placeholder="automatic: | or ; or ,"
-            )
+            delimiter = self.field(st.text_input, "delimiter", placeholder="automatic: | or ; or ,")
             options = replace(options, delimiter=delimiter or None)
 
         if options.about_columns:
-            each_row = self.field(place.checkbox, "each_row", help="Else rows of an id are merged.")
+            each_row = self.field(st.checkbox, "each_row", help="Else rows of an id are merged.")
             options = replace(options, each_row=each_row)
         return options
 
@@ -149,36 +150,32 @@ class _Form(ChosenFile):
             help="What the end of each image's path names; the check says what folders may be.",
         )
 
-    def columns(self, format_: str) -> ReadOptions:
-        """Draw the first rows of a table with the role of each column; nothing for others."""
-        if format_ not in TABLES:
-            return ReadOptions()
-        return draw_heads(self, self.read_once(sample_table, format_))
-
-    def options(self, format_: str, options: ReadOptions) -> ReadOptions:
-        """Draw the options of this format, in addition to its columns."""
+    def options(self, asked: DeltaGenerator, more: DeltaGenerator, format_: str) -> ReadOptions:
+        """Draw a table's columns and the options of a format, in the places for either."""
         uses = FORMATS[format_].reader.uses
-        titles = [_CLASS, _KEPT]
-        if "vocabulary" in uses:
-            titles.insert(1, _CAPTIONS)
-        first = _CAPTIONS if format_ == "coco-captions" else _CLASS
-        tabs = dict(zip(titles, st.tabs(titles, default=first), strict=True))
-
-        with tabs[_CLASS]:
+        options = ReadOptions()
+        with asked:
+            if is_table(format_):
+                options = draw_heads(self, self.read_once(sample_table, format_))
             classes = self._classes(format_, uses, options.class_column)
+        with more:
+            options = self.row_options(options)
         chosen = dict(classes)
-        if _CAPTIONS in tabs:
-            with tabs[_CAPTIONS]:
+        if "vocabulary" in uses:
+            # Captions alone have no concepts but those that are looked for.
+            with asked if format_ == "coco-captions" else more:
                 chosen |= self._vocabulary()
-        if format_ in TABLES:
+
+        if is_table(format_):
             elsewhere = any(classes.values())
             searched = bool(chosen.get("vocabulary"))
-            say_missing(options, class_elsewhere=elsewhere, searched=searched)
+            with asked:
+                say_missing(options, class_elsewhere=elsewhere, searched=searched)
             # A class that comes from elsewhere goes before the column's.
             if elsewhere:
                 chosen["class_column"] = None
 
-        with tabs[_KEPT]:
+        with more:
             chosen |= self._refinement()
         chosen["field"] = {**options.field, **chosen["field"]}
         return replace(options, **chosen)
@@ -196,15 +193,23 @@ class _Form(ChosenFile):
             LABELS["class_captions"]: "table" in uses or not has_own_captions,
         }
         ways = [way for way, offered in is_offered.items() if offered]
+        # A table of classes beside annotations that name none is there for them.
+        tables = [] if uses & {"folders", "table"} else list(filter(self._has_classes, self.others))
         way = st.segmented_control(
-            "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
+            "An image's class is in",
+            ways,
+            default=LABELS["class_file"] if tables else ways[0],
+            required=True,
+            key=self.key("class"),
         )
         if way == LABELS["class_category"]:
             return {"class_category": self._categories(format_)}
         if way == LABELS["class_words"]:
             return {"class_words": self._words()}
         if way == LABELS["class_file"]:
-            name = self.companion("Table of image id or file name, and class", "class file")
+            name = self.companion(
+                "Table of image id or file name, and class", "class file", chosen=tables
+            )
             return {"class_file": name}
         if way == LABELS["class_captions"]:
             left, right = st.columns(2)
@@ -217,6 +222,14 @@ class _Form(ChosenFile):
         if column is not None:
             st.caption(f"It is in the column {bold(column)}, as its head says.")
         return {}
+
+    def _has_classes(self, file: FoundFile) -> bool:
+        """Whether a file is a table with a column of classes."""
+        if not is_table(file.format):
+            return False
+        table = ChosenFile(self.source, file, [])
+        guesses = table.read_once(sample_table, file.format or "").guesses
+        return any("class" in guess.roles for guess in guesses.values())
 
     def _categories(self, format_: str) -> dict[str, str]:
         """Draw the choice of the categories that are classes; of another format none are known."""
@@ -262,7 +275,7 @@ class _Form(ChosenFile):
 
     def _refinement(self) -> dict[str, Any]:
         """Draw which mentions, classes and splits are loaded, and under which names."""
-        left, middle, right = st.columns(3)
+        left, right = st.columns(2)
         min_score = self.field(
             left.number_input,
             "min_score",
@@ -274,7 +287,7 @@ class _Form(ChosenFile):
             help="Those without a score stay.",
         )
         min_area_px2 = self.field(
-            middle.number_input,
+            right.number_input,
             "min_area_px2",
             0.0,
             None,
@@ -283,7 +296,7 @@ class _Form(ChosenFile):
             placeholder="any",
             help="Those without an area stay.",
         )
-        with right:
+        with left:
             table = self.companion(
                 LABELS["concept_table"],
                 "concept table",
@@ -293,10 +306,10 @@ class _Form(ChosenFile):
         names = self._lines(
             left, "rename_class", "0=landbird\n1=waterbird", "Two to one name merge."
         )
-        classes = self._lines(middle, "keep_class", "all", "By their new names.")
+        classes = self._lines(right, "keep_class", "all", "By their new names.")
         splits = self._lines(right, "keep_split", "all")
         becomes = self._lines(left, "field", "age=bins:18,30:years\ntaken=month")
-        codes = self._lines(middle, "names", "place:0=land,1=water")
+        codes = self._lines(right, "names", "place:0=land,1=water")
         return {
             "min_score": min_score,
             "min_area_px2": min_area_px2,

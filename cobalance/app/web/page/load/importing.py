@@ -1,36 +1,41 @@
-"""Import annotations: choose files, set options, check, load."""
+"""Import annotations: choose files, see how they are read, load."""
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import mine_button
 from cobalance.app.web.page.load import checked
 from cobalance.app.web.page.load.chosen_file import cached_by_files
 from cobalance.app.web.page.load.import_form import PATTERN, import_form
-from cobalance.app.web.state import accept_uploads, require_editor, session, tasks
+from cobalance.app.web.server.streamlit_internals import has_lost_files
+from cobalance.app.web.state import accept_uploads, import_folders, require_editor, session, tasks
 from cobalance.app.web.widgets import (
-    button_type,
-    draw_table,
     empty_state,
     errors_shown,
     escape,
     in_app,
-    shorten,
     show_task,
 )
 from cobalance.base import Progress, render
 from cobalance.graph.dataset import dataset_state
 from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.packed_pictures import PackedPictures
 from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
 from cobalance.workflows.load.dataset import describe_load, load_dataset
 from cobalance.workflows.load.image_places import find_images
-from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
+from cobalance.workflows.load.sources import (
+    EVERYWHERE,
+    ServerFolder,
+    Source,
+    Uploads,
+    inside_any,
+)
 
 # The dataset that this session loads, until the page has chosen it.
 LOADING = "_loading"
@@ -38,9 +43,12 @@ LOADING = "_loading"
 LOADED = "_loaded"
 # Where the person goes on to: details or diagnose.
 NEXT = "_loaded_next"
-# Whether a click asks for a check in this run.
-_REQUESTED = "_import_asked"
+# Whether the dataset is mined once it is loaded, and then diagnosed.
+_DIAGNOSE = "_loading_diagnose"
 _CHECK = "_import_check"
+_UPLOADS = "_import_uploads"
+# How often the app has lost the files that a browser shows.
+_LOST = "_import_lost"
 
 _NAMES = {WHOLE_FOLDER: "All of them"}
 _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
@@ -48,13 +56,24 @@ _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
 
 @dataclass
 class _Check:
-    """A running or finished check, and its result; `file` is where the annotations stay."""
+    """A running or finished check of a source, and its result."""
 
     key: str
-    identity: tuple[object, ...]
+    source: Source
     request: ImportRequest
-    file: Path | None
     result: CheckedImport | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """Where the annotations stay; None for an upload."""
+        if isinstance(self.source, Uploads):
+            return None
+        return self.source.path / self.request.file
+
+    @property
+    def load_key(self) -> str:
+        """Key of the task that loads what was checked."""
+        return f"load {self.request.dataset}"
 
 
 @st.fragment
@@ -68,24 +87,27 @@ def draw_import() -> None:
             return
 
         source = _draw_source()
-        request = None
-        if source is not None:
-            request = _draw_request(source)
-        _draw_outcome(source, request)
+        files = None if source is None else _draw_file_choice(source)
+        key = shown_task()
+        if source is None or files is None:
+            # What is loading goes on without the files on the page.
+            if key is not None:
+                show_task(key)
+            return
+
+        form, outcome = st.columns([4, 3], gap="medium")
+        with form:
+            request = import_form(source, *files)
+            if not _is_current(source, request):
+                _start_check(source, request)
+        with outcome:
+            _draw_outcome()
 
 
-def _draw_request(source: Source) -> ImportRequest | None:
-    """Draw the choice of the file, its options, and the check; None without a readable file."""
-    files = _draw_file_choice(source)
-    if files is None:
-        return None
-    request = import_form(source, *files)
-
-    # The click set a flag; the form's values are known only now.
-    if st.session_state.pop(_REQUESTED, False):
-        _start_check(source, request)
-    _draw_check_button(again=_is_current(source, request))
-    return request
+def shown_task() -> str | None:
+    """Key of the load that is drawn beside the form, if there is one."""
+    check: _Check | None = st.session_state.get(_CHECK)
+    return None if check is None else check.load_key
 
 
 def _draw_next_steps(dataset: str) -> None:
@@ -113,47 +135,82 @@ def _draw_next_steps(dataset: str) -> None:
 
 def _draw_source() -> Source | None:
     """Draw the choice of files."""
-    roots = import_roots(session.settings(), st.get_option("server.address"))
+    roots = import_folders()
+    is_own = EVERYWHERE in roots
     ways = [_UPLOAD, _UPLOAD_FOLDER]
     if roots:
         ways.append(_SERVER)
     way = st.segmented_control(
-        "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
+        "Annotations from",
+        ways,
+        default=_UPLOAD,
+        required=True,
+        key="_import_from",
+        format_func=lambda way: "On this machine" if way == _SERVER and is_own else way,
     )
     if way == _SERVER:
         return _draw_server_folder(roots)
 
     # Before the place for files is drawn: files that come earlier are refused.
     accept_uploads()
+    lost = st.session_state.setdefault(_LOST, 0)
+    key = "_import_folder" if way == _UPLOAD_FOLDER else "_import_files"
+    if lost:
+        key = f"{key} {lost}"
+        st.info(
+            "The app was restarted, or the connection to it broke, and it no longer has the files "
+            "that you chose. Choose them again."
+        )
+
     if way == _UPLOAD_FOLDER:
         files = st.file_uploader(
             "Folder with annotations",
             DATA_ENDINGS,
             accept_multiple_files="directory",
-            key="_import_folder",
+            key=key,
             help=f"Only files that end in {', '.join(DATA_ENDINGS)} are sent.",
         )
     else:
         formats = "; ".join(f"{name}: {reader.purpose}" for name, reader in FORMATS.items())
         files = st.file_uploader(
-            "Annotation file, or the dataset as a ZIP; and the classes or captions beside it",
+            "Annotation file, or the dataset as a ZIP; and the classes, captions or a ZIP of the "
+            "pictures beside it",
             accept_multiple_files=True,
-            key="_import_files",
+            key=key,
             help=f"The format is found from the content: {formats}",
         )
-    return Uploads(tuple(files)) if files else None
+
+    if has_lost_files(key):
+        # Another place for files: this one shows them as if they were here.
+        st.session_state[_LOST] = lost + 1
+        st.rerun()
+    return _uploads(files) if files else None
+
+
+def _uploads(files: Sequence[Any]) -> Uploads:
+    """The chosen files, written to disk when they are first seen."""
+    uploads: Uploads | None = st.session_state.get(_UPLOADS)
+    if uploads is None or uploads.identity != tuple(file.file_id for file in files):
+        with st.spinner("Looking at the files"):
+            uploads = st.session_state[_UPLOADS] = Uploads(files)
+    return uploads
 
 
 def _draw_server_folder(roots: Sequence[Path]) -> Source:
-    left, right = st.columns(2)
-    root = left.selectbox("Folder on the server", roots, key="_import_root")
+    label = "Folder or file"
+    if EVERYWHERE not in roots:
+        left, right = st.columns(2)
+        roots = [left.selectbox("Folder on the server", roots, key="_import_root")]
+        label = "Folder or file in it"
+    else:
+        right = st.container()
 
     path = right.text_input(
-        "Folder or file in it",
+        label,
         key="_import_path",
-        placeholder="such as coco/annotations; empty for the folder itself",
+        placeholder=f"such as coco/annotations; empty for {roots[0]}",
     )
-    return ServerFolder.at(inside(path or ".", root))
+    return ServerFolder.at(inside_any(path or ".", roots))
 
 
 def _draw_file_choice(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
@@ -165,8 +222,12 @@ def _draw_file_choice(source: Source) -> tuple[FoundFile, list[FoundFile]] | Non
         order = list(FORMATS)
         readable.sort(key=lambda file: order.index(file.format or ""))
 
+    for other in files:
+        # An archive beside the annotations has their pictures.
+        if other.fault and not (readable and other.name.lower().endswith((".tar", ".zip"))):
+            st.caption(escape(f"{other.name} {other.fault}."))
+
     if not readable:
-        _draw_files(files)
         empty_state(
             "No annotation file here",
             "Choose a table (CSV, TSV, Parquet, JSON lines), a file of a labelling tool, or the "
@@ -174,8 +235,8 @@ def _draw_file_choice(source: Source) -> tuple[FoundFile, list[FoundFile]] | Non
         )
         return None
 
+    file = readable[0]
     if len(files) > 1:
-        _draw_files(files)
         file = st.selectbox(
             "Annotation file",
             readable,
@@ -183,51 +244,27 @@ def _draw_file_choice(source: Source) -> tuple[FoundFile, list[FoundFile]] | Non
             key=f"_import_file {hash(source.identity)}",
             help="The others can say what an image's class is, or what to look for in captions.",
         )
-    else:
-        (file,) = readable
     others = [other for other in files if other != file and other.name != WHOLE_FOLDER]
     return file, [other for other in others if not other.fault]
 
 
-def _draw_files(files: Sequence[FoundFile]) -> None:
-    """Draw the files with their formats, or why they cannot be read."""
-    rows = [
-        (file.name, file.format or file.fault or "text", file.size_bytes)
-        for file in files
-        if file.name != WHOLE_FOLDER
-    ]
-    size = st.column_config.NumberColumn(format="bytes", width="small")
-    draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
-
-
-def _is_current(source: Source, request: ImportRequest | None) -> bool:
+def _is_current(source: Source, request: ImportRequest) -> bool:
     """Whether the last check is of these files and options."""
     check: _Check | None = st.session_state.get(_CHECK)
-    return check is not None and (check.identity, check.request) == (source.identity, request)
-
-
-def _draw_check_button(*, again: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Check again" if again else "Check",
-            type=button_type(not again),
-            icon=":material/fact_check:",
-            key="_import_go",
-            on_click=lambda: st.session_state.update({_REQUESTED: True}),
-        )
-        st.caption("Reads the whole file and writes nothing.")
+    if check is None:
+        return False
+    return (check.source.identity, check.request) == (source.identity, request)
 
 
 def _check_with_pattern(pattern: str) -> None:
-    """Check again, with a path pattern that the last check has offered."""
-    st.session_state.update({PATTERN: pattern, _REQUESTED: True})
+    """Have the form take a path pattern that the last check has offered."""
+    st.session_state[PATTERN] = pattern
 
 
 def _start_check(source: Source, request: ImportRequest) -> None:
     """Start a check in the background, in place of the one before."""
     _forget_check()
-    file = source.path / request.file if isinstance(source, ServerFolder) else None
-    check = _Check(f"check {uuid.uuid4()}", source.identity, request, file)
+    check = _Check(f"check {uuid.uuid4()}", source, request)
     store = session.store()
 
     def work(progress: Progress) -> str:
@@ -245,8 +282,8 @@ def _forget_check() -> None:
         tasks.dismiss(check.key)
 
 
-def _draw_outcome(source: Source | None, request: ImportRequest | None) -> None:
-    """Draw the result of the check, with a button to load."""
+def _draw_outcome() -> None:
+    """Draw the result of the check, with the buttons to load."""
     check: _Check | None = st.session_state.get(_CHECK)
     if check is None:
         return
@@ -260,72 +297,91 @@ def _draw_outcome(source: Source | None, request: ImportRequest | None) -> None:
     result = check.result
     if result is None:
         return
-    # Without files on the page the result of the last ones stands.
-    if source is not None and not _is_current(source, request):
-        st.caption("The files or options are no longer those of the last check. Check again.")
-        return
-
     fault = result.nothing_to_compare()
-    if fault is None:
-        _draw_load_button(check, result)
-        return
-    st.error(escape(fault), icon=":material/block:")
+    if fault is not None:
+        st.error(escape(fault), icon=":material/block:")
+    else:
+        _draw_load(check, result)
     checked.draw(result, _check_with_pattern)
 
 
-def _draw_load_button(check: _Check, result: CheckedImport) -> None:
-    """Draw the button that loads, above all that the check says."""
-    agreed = checked.ask_agreement(result, check.key)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        load = st.button(
-            f"Load into {escape(shorten(check.request.dataset))}",
-            type="primary",
-            icon=":material/download:",
-            key="_import_load",
-            disabled=not agreed,
-        )
-        changes = result.changes
-        if not (changes.created or changes.updated or changes.deleted):
-            st.caption("That would change nothing.")
+def _draw_load(check: _Check, result: CheckedImport) -> None:
+    """Draw the buttons that load, under what speaks against it and above the progress."""
+    warnings, buttons = st.container(), st.container()
+    checked.draw_proof(result, check.source, check.file, warnings)
+    with warnings:
+        is_agreed = checked.ask_agreement(result, check.key)
+        keeps_pictures = checked.ask_room(result.pictures, check.key)
 
-    checked.draw_proof(result.proof, check.request.dataset, check.file)
-    checked.draw(result, _check_with_pattern)
+    is_busy = tasks.is_running(check.load_key)
+    with buttons:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            diagnose = st.button(
+                "Load and diagnose",
+                type="primary",
+                icon=":material/balance:",
+                key="_import_diagnose",
+                disabled=is_busy or not is_agreed,
+            )
+            load = st.button(
+                "Load",
+                icon=":material/download:",
+                key="_import_load",
+                disabled=is_busy or not is_agreed,
+            )
+            changes = result.changes
+            if not (changes.created or changes.updated or changes.deleted):
+                st.caption("That would change nothing.")
+        show_task(check.load_key)
 
-    if load:
-        _start_load(result, check.file)
-        _forget_check()
+    if load or diagnose:
+        pictures = result.pictures if keeps_pictures else PackedPictures()
+        _start_load(check, replace(result, pictures=pictures), diagnose=diagnose)
         st.rerun(scope="app")
 
 
-def _start_load(result: CheckedImport, file: Path | None) -> None:
+def _start_load(check: _Check, result: CheckedImport, *, diagnose: bool) -> None:
     """Start the load in the background; the page chooses the dataset when it has ended."""
     # Read here: the thread that works has no session.
-    store, settings = session.store(), session.settings()
-    folders = settings.folders()
-    roots = import_roots(settings, st.get_option("server.address"))
+    store, folders, roots = session.store(), session.settings().folders(), import_folders()
     request, name = result.request, result.request.dataset
 
     def work(progress: Progress) -> str:
-        report = load_dataset(
-            store,
-            folders,
-            name,
-            result.annotations,
-            request.sample,
-            source=Path(request.file).name or name,
-            if_exists=request.if_exists,
-            progress=progress,
-        )
+        with check.source.open_files():
+            report = load_dataset(
+                store,
+                folders,
+                name,
+                result.annotations,
+                request.sample,
+                source=Path(request.file).name or name,
+                if_exists=request.if_exists,
+                pictures=result.pictures,
+                progress=progress,
+            )
         images = find_images(
             folders,
             name,
             result.annotations,
-            file,
+            check.file,
             append=request.if_exists == "append",
             within=roots,
             progress=progress,
         )
+        if diagnose:
+            options = mine_button.last_options(dataset_state(store, name))
+            mine_button.mine_now(store, name, options, progress)
         return f"{describe_load(name, report)} {render(images.describe(), in_app)}"
 
-    tasks.start(f"load {name}", f"Loading {name}", work)
-    st.session_state[LOADING] = name
+    tasks.start(check.load_key, f"Loading {name}", work)
+    st.session_state.update({LOADING: name, _DIAGNOSE: diagnose})
+
+
+def end_load(name: str) -> None:
+    """Say that a dataset of this session is loaded, or go on to diagnose it."""
+    _forget_check()
+    if st.session_state.pop(_DIAGNOSE, False):
+        st.session_state[NEXT] = "diagnose"
+        tasks.dismiss(f"load {name}")
+    else:
+        st.session_state[LOADED] = name

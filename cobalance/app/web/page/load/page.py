@@ -80,7 +80,8 @@ def page() -> None:
     if len(views) > 1:
         view = choose_view("View", views, _VIEW, _VIEWS.__getitem__)
     for key in tasks.keys(*_TASKS):
-        show_task(key)
+        if view != "load" or key != importing.shown_task():
+            show_task(key)
 
     if view == "load":
         if not names:
@@ -125,7 +126,7 @@ def _follow_task(state: str, key: str, name: str) -> None:
     del st.session_state[state]
     if task is not None and task.error is None:
         if state == importing.LOADING:
-            st.session_state[importing.LOADED] = name
+            importing.end_load(name)
         session.choose(name)
         st.rerun()
 

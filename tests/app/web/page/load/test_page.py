@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -18,6 +19,7 @@ from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.load.image_places import added_places
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
+from tests.ingest.dataset_files import archive, pixels
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
 CSV = ("cars.csv", ROWS, "text/csv")
@@ -58,8 +60,8 @@ def choose_files(app: AppTest, dataset: str, *files: tuple[str, bytes, str]) -> 
 
 
 def check(app: AppTest) -> AppTest:
-    app.button(key="_import_go").click().run()
-    return run_tasks(app)
+    """Have the page see what was chosen, which it checks by itself."""
+    return run_tasks(app.run())
 
 
 def test_details_of_a_dataset(open_page, write_dataset, dataset) -> None:
@@ -210,6 +212,18 @@ def test_a_loaded_file_is_mined_and_diagnosed_next(loading, store, dataset) -> N
     assert read_mining_options(store, dataset).max_size == 3
 
 
+def test_a_file_is_loaded_mined_and_diagnosed_by_one_button(loading, store, dataset) -> None:
+    app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
+    app = check(app).button(key="_import_diagnose").click().run()
+    # Nothing goes from its place while it works.
+    if tasks.is_running(f"load {dataset}"):
+        assert app.button(key="_import_diagnose").disabled
+    run_tasks(app)
+    assert not app.exception
+    assert [title.value for title in app.title] == ["Diagnose"]
+    assert read_mining_options(store, dataset).max_size == 3
+
+
 def test_another_file_is_loaded_next(loading, dataset) -> None:
     app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
     check(app).button(key="_import_load").click().run()
@@ -232,8 +246,9 @@ def test_a_check_is_of_the_options_that_it_was_made_with(loading, dataset) -> No
     app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
     check(app).button(key="_import_load")
     widget(app, "text_input", "Split of all images").input("train").run()
-    assert "Check again" in shown_text(app)
-    assert not [b for b in app.button if b.key == "_import_load"]
+    run_tasks(app)
+    first = next(frame.value for frame in app.dataframe if "Split" in frame.value)
+    assert set(first["Split"]) == {"train"}
 
 
 def test_loading_again_says_what_would_change(loading, write_dataset, dataset) -> None:
@@ -343,21 +358,13 @@ def test_coco_with_its_categories_as_classes(loading, dataset) -> None:
 def test_a_class_file_goes_with_the_annotations(loading, dataset) -> None:
     classes = ("classes.csv", b"image_id,label\n1,indoor\n2,outdoor\n", "text/csv")
     app = choose_files(loading, dataset, classes, ("instances.json", coco(), "application/json"))
-    files = app.dataframe[0].value
-    assert dict(zip(files["File"], files["Format"], strict=True)) == {
-        "classes.csv": "csv",
-        "instances.json": "coco-instances",
-    }
-    widget(app, "button_group", "An image's class is in").set_value("Another file").run()
-    widget(app, "selectbox", "Table of image id or file name, and class").select("classes.csv")
+    files = widget(app, "selectbox", "Annotation file").options
+    assert files == ["instances.json (coco-instances)", "classes.csv (csv)"]
+    assert widget(app, "button_group", "An image's class is in").value == "Another file"
+    chosen = widget(app, "selectbox", "Table of image id or file name, and class")
+    assert chosen.value == "classes.csv"  # the only table of classes beside them
     assert table(check(app), "Classes (2)") == {"indoor": 1, "outdoor": 1}
     assert "classes.csv: 2 of 3 images by image_id" in shown_text(app).replace("\\", "")
-
-
-def test_an_upload_is_gone_after_the_check(loading, dataset, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    check(choose_files(loading, dataset, CSV))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_file_of_a_known_format(loading, dataset) -> None:
@@ -381,7 +388,7 @@ def test_a_folder_on_the_server(open_page, write_dataset, dataset, tmp_path, mon
     for outside in ("..", "../picture.jpg", str(tmp_path), "/etc/passwd"):
         app.text_input(key="_import_path").input(outside).run()
         assert "COBALANCE_IMPORTS" in shown_text(app)
-        assert not [b for b in app.button if b.key == "_import_go"]
+        assert not [b for b in app.button if b.key == "_import_load"]
 
 
 @pytest.mark.parametrize("is_allowed", [True, False])
@@ -416,6 +423,24 @@ def test_images_beside_annotations_on_the_server_are_kept_where_they_are_allowed
         assert "Images: 2 of 2 files not found, such as " in said
         assert "Set “Image folders” on the Data page to the folder" in said
         assert str(tmp_path / "others") not in settings.folders().image_roots(dataset)
+
+
+def test_on_one_s_own_machine_every_folder_can_be_named(
+    loading, dataset, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "cars.csv").write_bytes(ROWS[: ROWS.index(b"5,")])
+    options = {"server.address": "127.0.0.1"}
+    others = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: options.get(name) or others(name))
+    app = loading.run()
+    widget(app, "button_group", "Annotations from").set_value("On the server").run()
+    app.text_input(key="_import_path").input(str(tmp_path / "cars.csv")).run()
+    widget(app, "text_input", "Dataset").input(dataset)
+    assert table(check(app), "In the files")["Images to load"] == 4
+    # Behind a proxy, others come.
+    options["browser.serverAddress"] = "cars.example.org"
+    choice = widget(app.run(), "button_group", "Annotations from")
+    assert list(choice.options) == ["Files", "A folder"]
 
 
 def test_without_a_folder_there_are_uploads_only(loading) -> None:
@@ -482,6 +507,26 @@ def test_a_check_shows_the_images_or_where_they_were_looked_for(
     assert not app.button(key="_import_load").disabled
 
 
+@pytest.mark.parametrize("is_agreed", [False, True])
+def test_many_uploaded_pictures_are_kept_if_a_person_says_so(
+    loading, dataset, settings, monkeypatch, is_agreed
+) -> None:
+    monkeypatch.setattr("cobalance.app.web.page.load.checked._MUCH_ROOM_BYTES", 0)
+    rows = b"path,class,objects\n1.jpg,cat,sofa\n2.jpg,dog,sofa\n"
+    pictures = archive({"1.jpg": pixels(), "2.jpg": pixels()})
+    files = (("pets.csv", rows, "text/csv"), ("pets.zip", pictures, "application/zip"))
+    app = check(choose_files(loading, dataset, *files))
+    assert len(app.get("image")) == 2
+    (keep,) = (box for box in app.checkbox if box.label.startswith("Keep the 2 pictures"))
+    if is_agreed:
+        keep.check().run()
+    app.button(key="_import_load").click().run()
+    app = run_tasks(app)
+    message = f"Images: 2 of 2 files {'' if is_agreed else 'not '}found"
+    assert message in shown_text(app).replace("\\", "")
+    assert bool(settings.folders().uploaded_pictures(dataset)) == is_agreed
+
+
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
     app = open_page("datasets", dataset=cars, ds_view="Details")
     app.button(key="_rename").click().run()
@@ -529,7 +574,7 @@ def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -
     assert table(app, "Dataset")[cars] == 20
     assert "only editors can load" in shown_text(app)
     keys = {button.key for button in app.button}
-    assert keys.isdisjoint({"_ds_mine", "_rename", "_drop", "_import_go"})
+    assert keys.isdisjoint({"_ds_mine", "_rename", "_drop", "_import_load"})
     assert not app.file_uploader
 
 
