@@ -3,17 +3,21 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import datasets
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from tests.browser.pages import Pages, screenshot
+from tests.browser.server import running
 from tests.ingest.dataset_files import pixels
 
 N = 60
@@ -127,6 +131,13 @@ def _press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click(timeout=LINGER_MS)
 
 
+def _expect_thumbnails(page: Page) -> None:
+    """Pictures of the file are there, and drawn."""
+    picture = page.get_by_role("img", name=re.compile("^[^ ]+: ")).first
+    expect(picture).to_be_visible(timeout=LINGER_MS)
+    expect(picture).not_to_have_js_property("naturalWidth", 0)
+
+
 def _expect_row(page: Page, *cells: str) -> None:
     """A row of a table, which is drawn on a canvas, has these cells."""
     rows = page.get_by_test_id("stDataFrame").locator("tr")
@@ -176,26 +187,79 @@ def test_from_an_upload_to_diagnose(
     counts: Mapping[str, int],
     finding: Sequence[str],
 ) -> None:
-    """Upload, check, load, mine: four steps, and one where the file leaves a choice."""
+    """Choose a file, then load and diagnose: two steps, and one where the file leaves a choice."""
     page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
     _upload(page, f"{name}.{ending}", content())
     for value in heads:
         expect(page.get_by_test_id("stText").filter(has_text=value).first).to_be_visible()
-    for step in ("Check", *steps):
+    for step in steps:
         _press(page, step)
-    load = page.get_by_role("button", name=f"Load into {name}")
-    expect(load).to_be_enabled(timeout=LINGER_MS)
     for row, images in counts.items():
         _expect_row(page, row, f"{images}")
+    if ending not in ("json", "csv"):
+        _expect_thumbnails(page)
+        expect(page.get_by_text("60 pictures, ")).to_be_visible()
     screenshot(page, f"import-{ending}")
-    load.click()
-    _press(page, "Mine and diagnose")
+    _press(page, "Load and diagnose")
     headline, *cells = finding
     expect(page.get_by_role("heading", name=headline)).to_be_visible(timeout=LINGER_MS)
     _expect_row(page, *cells)
     if finding is TOGETHER:
         expect(page.get_by_role("radio", name="Together")).to_be_checked()
     screenshot(page, f"import-{ending}-diagnose")
+
+
+def test_uploaded_pictures_stay_with_the_dataset(pages: Pages, name: str) -> None:
+    """A table and a ZIP file of its pictures: two steps, and the pictures are there next time."""
+    page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
+    files: list[FilePayload] = [
+        {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": table()},
+        {
+            "name": "pictures.zip",
+            "mimeType": "application/zip",
+            "buffer": packed({f"photos/{n}.jpg": PIXELS for n in range(N)}),
+        },
+    ]
+    page.locator("input[type=file]").set_input_files(files)
+    _expect_thumbnails(page)
+    button = page.get_by_role("button", name="Load and diagnose")
+    place = button.bounding_box()
+    button.click()
+    # The button stays where it is, and the progress is in sight below it.
+    expect(button).to_be_disabled()
+    assert button.bounding_box() == place
+    expect(page.get_by_text(f"Loading {name}: ")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name=RAINY[0].format("cat"))).to_be_visible(
+        timeout=LINGER_MS
+    )
+
+    page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
+    _upload(page, f"{name}.csv", table())
+    _expect_thumbnails(page)
+    expect(page.get_by_text("are not found")).to_have_count(0)
+
+
+def test_files_that_a_restarted_app_does_not_have_are_asked_for_again(
+    browser: Browser, tmp_path: Path, app_environment: dict[str, str]
+) -> None:
+    with running(tmp_path, app_environment, "--demo") as app:
+        pages = Pages(browser, app)
+        page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
+        _upload(page, "cars.csv", table())
+        expect(page.get_by_role("button", name="Load and diagnose")).to_be_enabled(
+            timeout=LINGER_MS
+        )
+        port = urlsplit(app.url).port or 0
+    with running(tmp_path, app_environment, "--demo", port=port):
+        expect(page.get_by_text("no longer has the files that you chose")).to_be_visible(
+            timeout=LINGER_MS
+        )
+        expect(page.get_by_role("button", name="Remove cars.csv")).to_have_count(0)
+        _upload(page, "cars.csv", table())
+        expect(page.get_by_role("button", name="Load and diagnose")).to_be_enabled(
+            timeout=LINGER_MS
+        )
+        pages.close()
 
 
 def test_wrong_files_are_refused_in_a_sentence_and_deeper_folders_are_read(pages: Pages) -> None:
@@ -208,9 +272,8 @@ def test_wrong_files_are_refused_in_a_sentence_and_deeper_folders_are_read(pages
         expect(page.get_by_text(said)).to_be_visible()
         page.get_by_role("button", name=f"Remove {file}").click()
     _upload(page, "deep.zip", folders("set/{split}/{ctx}/{cls}/{n}.jpg"))
-    _press(page, "Check")
     expect(page.get_by_text("No image shows a concept.")).to_be_visible(timeout=LINGER_MS)
     _press(page, "Read as {context}/{class}/*")
-    expect(page.get_by_role("button", name="Load into deep")).to_be_enabled(timeout=LINGER_MS)
+    expect(page.get_by_role("button", name="Load and diagnose")).to_be_enabled(timeout=LINGER_MS)
     for row, images in {"cow": 30, "context: grass": 30, "Images to load": 60}.items():
         _expect_row(page, row, f"{images}")

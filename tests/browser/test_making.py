@@ -279,9 +279,7 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
     content = b"id,class,concepts,uri\n" + rows.encode()
     table = {"name": f"{cows}.csv", "mimeType": "text/csv", "buffer": content}
     page.locator("input[type=file]").set_input_files(table)
-    press("Check")
-    press(f"Load into {cows}")
-    press("Mine and diagnose")
+    press("Load and diagnose")
 
     number = page.get_by_test_id("stDataFrame").first.locator("canvas").first
     expect(page.get_by_role("heading", name="Diagnose", exact=True)).to_be_visible()
