@@ -206,10 +206,10 @@ def _draw_image(image: ProofImage, picture: Picture) -> None:
 
 def _warn_missing(uris: list[str], total: int, roots: Sequence[str], dataset: str) -> None:
     """Say which files are not found and where they were looked for, and offer more places."""
-    known = [root for root in roots if not root.endswith("thumbnails")]
+    searched = [root for root in roots if not root.endswith("thumbnails")]
     where = "No folder is known yet."
-    if known:
-        places = ", ".join(bold(mask_credentials(root)) for root in known)
+    if searched:
+        places = ", ".join(bold(mask_credentials(root)) for root in searched)
         where = f"Looked in {places}."
 
     st.warning(

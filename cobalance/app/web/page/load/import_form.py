@@ -39,17 +39,17 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
     form = _Form(source, file, others)
     dataset = clean_name(form.dataset())
     # What few need waits below what the file leaves open.
-    asked = st.container()
+    basics = st.container()
     more = st.expander("More", icon=":material/tune:")
 
     with more:
-        left, right = st.columns(2)
-        input_format = form.input_format(left)
-        on_error = form.choice(right, "on_error", ON_ERROR)
+        first, second = st.columns(2)
+        input_format = form.input_format(first)
+        on_error = form.choice(second, "on_error", ON_ERROR)
         split = form.field(
-            left.text_input, "split", placeholder="as the file says", help="Such as train."
+            first.text_input, "split", placeholder="as the file says", help="Such as train."
         )
-        path_pattern = form.path_pattern(right)
+        path_pattern = form.path_pattern(second)
         sampled = form.sampled(st)
         names = [other.name for other in others]
         join = form.field(st.multiselect, "join", names, placeholder="More about the images")
@@ -62,9 +62,9 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
 
     # Whoever loads into a dataset that is there says what becomes of its images.
     is_there = dataset in list(session.datasets()["dataset"])
-    if_exists = form.choice(asked if is_there else more, "if_exists", IF_EXISTS)
+    if_exists = form.choice(basics if is_there else more, "if_exists", IF_EXISTS)
     options = replace(
-        form.options(asked, more, input_format or file.format or ""),
+        form.options(basics, more, input_format or file.format or ""),
         captions=captions,
         path_pattern=path_pattern or None,
         join=tuple(map(Path, join)),
@@ -150,11 +150,11 @@ class _Form(ChosenFile):
             help="What the end of each image's path names; the check says what folders may be.",
         )
 
-    def options(self, asked: DeltaGenerator, more: DeltaGenerator, format_: str) -> ReadOptions:
+    def options(self, basics: DeltaGenerator, more: DeltaGenerator, format_: str) -> ReadOptions:
         """Draw a table's columns and the options of a format, in the places for either."""
         uses = FORMATS[format_].reader.uses
         options = ReadOptions()
-        with asked:
+        with basics:
             if is_table(format_):
                 options = draw_heads(self, self.read_once(sample_table, format_))
             classes = self._classes(format_, uses, options.class_column)
@@ -163,13 +163,13 @@ class _Form(ChosenFile):
         chosen = dict(classes)
         if "vocabulary" in uses:
             # Captions alone have no concepts but those that are looked for.
-            with asked if format_ == "coco-captions" else more:
+            with basics if format_ == "coco-captions" else more:
                 chosen |= self._vocabulary()
 
         if is_table(format_):
             elsewhere = any(classes.values())
             searched = bool(chosen.get("vocabulary"))
-            with asked:
+            with basics:
                 say_missing(options, class_elsewhere=elsewhere, searched=searched)
             # A class that comes from elsewhere goes before the column's.
             if elsewhere:

@@ -359,6 +359,7 @@ def _start_load(check: _Check, result: CheckedImport, *, diagnose: bool) -> None
                 pictures=result.pictures,
                 progress=progress,
             )
+
         images = find_images(
             folders,
             name,
@@ -368,6 +369,7 @@ def _start_load(check: _Check, result: CheckedImport, *, diagnose: bool) -> None
             within=roots,
             progress=progress,
         )
+
         if diagnose:
             options = mine_button.last_options(dataset_state(store, name))
             mine_button.mine_now(store, name, options, progress)
