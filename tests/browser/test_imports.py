@@ -6,18 +6,15 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import datasets
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from tests.browser.pages import Pages, screenshot
-from tests.browser.server import running
 from tests.ingest.dataset_files import pixels
 
 N = 60
@@ -237,30 +234,6 @@ def test_uploaded_pictures_stay_with_the_dataset(pages: Pages, name: str) -> Non
     _upload(page, f"{name}.csv", table())
     _expect_thumbnails(page)
     expect(page.get_by_text("are not found")).to_have_count(0)
-
-
-def test_files_that_a_restarted_app_does_not_have_are_asked_for_again(
-    browser: Browser, tmp_path: Path, app_environment: dict[str, str]
-) -> None:
-    with running(tmp_path, app_environment, "--demo") as app:
-        pages = Pages(browser, app)
-        page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
-        _upload(page, "cars.csv", table())
-        expect(page.get_by_role("button", name="Load and diagnose")).to_be_enabled(
-            timeout=LINGER_MS
-        )
-        port = urlsplit(app.url).port or 0
-    with running(tmp_path, app_environment, "--demo", port=port):
-        expect(page.get_by_text("no longer has the files that you chose")).to_be_visible(
-            timeout=LINGER_MS
-        )
-        # The place that showed the file goes with the end of the run.
-        expect(page.locator("input[type=file]")).to_have_count(1)
-        _upload(page, "cars.csv", table())
-        expect(page.get_by_role("button", name="Load and diagnose")).to_be_enabled(
-            timeout=LINGER_MS
-        )
-        pages.close()
 
 
 def test_wrong_files_are_refused_in_a_sentence_and_deeper_folders_are_read(pages: Pages) -> None:

@@ -35,6 +35,7 @@ BORROWED = [
     ),
     (STREAMLIT, "streamlit.runtime.scriptrunner", "get_script_run_ctx"),
     (STREAMLIT, "streamlit.runtime.state.query_params", "QueryParams.set_corrected_value"),
+    (STREAMLIT, "streamlit.runtime.uploaded_file_manager", "DeletedFile"),
     (STREAMLIT, "streamlit.user_info", "generate_login_redirect_url"),
     (STREAMLIT, "streamlit.web.server.starlette.starlette_app_utils", "decode_signed_value"),
     (STREAMLIT, "streamlit.web.server.starlette.starlette_server_config", "USER_COOKIE_NAME"),

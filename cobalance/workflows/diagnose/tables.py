@@ -141,7 +141,7 @@ def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
             "-" if is_missing(over) else f"+{effect:.1%} {safe_text(str(over))}"
             for effect, over in effects
         ],
-        "explained by parts": rate_texts(frame["explained"]),
+        "by its parts": rate_texts(frame["explained"]),
     }
 
     if "own_q_value" in frame:

@@ -77,7 +77,7 @@ def own(contents: Contents) -> str:
     effects = zip(frame["own_effect"], frame["own_over"].astype(object), strict=True)
     own_columns = [
         Column("own effect", [f"+{effect:.1%} {name}" for effect, name in effects], True),
-        Column("explained by parts", rate_texts(frame["explained"]), True),
+        Column("by its parts", rate_texts(frame["explained"]), True),
         Column("own q-value", list(map(q_text, frame["own_q_value"])), True),
         Column("group", frame["group"].tolist(), True),
     ]

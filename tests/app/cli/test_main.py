@@ -179,7 +179,7 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     assert all(by_name[tuple(row["concepts"])]["own_effect"] == row["own_effect"] for row in rows)
     closed = json.loads(run("imbalances", mined, "--closed", "--limit", 1, "-f", "json").stdout)
     assert closed == [row for row in plain if by_name[tuple(row["concepts"])]["closed"]][:1]
-    assert "explained by parts" in run("imbalances", mined, "--own", width=200).stdout
+    assert "by its parts" in run("imbalances", mined, "--own", width=200).stdout
 
 
 def test_cooccurrences_without_classes(run, dataset, tmp_path):

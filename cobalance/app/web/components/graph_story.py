@@ -1,6 +1,6 @@
 """The concept graph step by step: concepts move to the centre as images are added."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import streamlit as st
@@ -38,7 +38,7 @@ def draw_story(
     *,
     rebalanced: bool,
     numbers: Mapping[StepId, str] = MappingProxyType({}),
-    sides: tuple[str, str] | None = None,
+    sides: Sequence[str] = (),
 ) -> None:
     """Draw the steps from a dataset to its rebalanced version; nothing for a single step.
 
@@ -71,7 +71,7 @@ def _draw_steps(
     current: CurrentDataset,
     steps: list[Step],
     names: Mapping[StepId, str],
-    sides: tuple[str, str] | None = None,
+    sides: Sequence[str] = (),
 ) -> None:
     """Draw the steps, and the choice of the axis along which they are; nothing for a single one."""
     if len(steps) < 2 or steps[0].overview.concepts.empty:

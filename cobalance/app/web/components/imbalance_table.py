@@ -99,7 +99,7 @@ def _evidence_columns() -> dict[str, Any]:
             "observed less expected rate, in the class where that is largest less in the one where "
             "it is smallest (log-linear model without the highest interaction).",
         ),
-        "explained by parts": text_column(
+        "by its parts": text_column(
             "Explained by parts",
             width=125,
             alignment="right",

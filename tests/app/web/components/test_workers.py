@@ -1,4 +1,4 @@
-"""Workers that are started from the page Jobs: who may, what is said of them, and their log."""
+"""Workers that are started from the page Make: who may, what is said of them, and their log."""
 
 import os
 import sys

@@ -39,7 +39,7 @@ def draw(page: ClientConnection, path: str) -> str:
     """Have the app draw a page; return the session's id."""
     asked = BackMsg()
     asked.rerun_script.page_script_hash = calc_hash(path)
-    asked.rerun_script.query_string = "ds_view=Load+annotations"  # on the page Datasets
+    asked.rerun_script.query_string = "ds_view=Load+annotations"  # on the page Data
     page.send(asked.SerializeToString())
     session = ""
     while True:

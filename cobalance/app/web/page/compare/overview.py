@@ -1,6 +1,6 @@
 """Totals of a comparison, and what its statuses mean."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -31,10 +31,10 @@ _MEANINGS = {
 _LEANING = "Combinations whose rates differ between the classes beyond chance, q of at most 0.05."
 
 
-def classes_compared(comparison: Comparison) -> tuple[str, str] | None:
-    """The two classes of the largest change of rates, to draw the graph between; None without."""
+def classes_compared(comparison: Comparison) -> Sequence[str]:
+    """The two classes of the largest change of rates, to draw the graph between, if any."""
     if comparison.by == "counts" or comparison.cliques.empty:
-        return None
+        return ()
     first = comparison.cliques.iloc[0]
     return first["lowest"], first["highest"]
 

@@ -1,4 +1,4 @@
-"""Page Before/after: compare the imbalances of two datasets."""
+"""Page Compare: compare the imbalances of two datasets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

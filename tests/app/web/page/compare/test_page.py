@@ -1,4 +1,4 @@
-"""The Before/after page: what became of each imbalance, and what cannot be compared."""
+"""The page Compare: what became of each imbalance, and what cannot be compared."""
 
 import io
 

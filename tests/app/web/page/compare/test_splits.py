@@ -1,4 +1,4 @@
-"""What differs between two splits of a dataset, on the page Before/after."""
+"""What differs between two splits of a dataset, on the page Compare."""
 
 import pandas as pd
 import pytest

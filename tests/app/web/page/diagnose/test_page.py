@@ -302,7 +302,7 @@ def test_the_order_of_what_stands_on_its_own_and_a_group_of_concepts(
     groups = [("a", sea, 60), ("b", sea, 5), ("b", town, 30), ("a", town, 20), ("a", ("tram",), 9)]
     write_dataset(dataset, groups)
     app = open_page("diagnose", dataset=dataset)
-    assert {"own effect", "explained by parts"} <= {*app.dataframe[0].value}
+    assert {"own effect", "by its parts"} <= {*app.dataframe[0].value}
     app = open_page("diagnose", dataset=dataset, by="Stands on its own")
     assert app.dataframe[0].value.columns[1] == "own effect"
     # bus: 30 of 35 images of b, 20 of 89 of a, all with a tram

@@ -482,7 +482,7 @@ def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
     assert app.text_input(key=f"_merge_into {small_job}").placeholder == name
     task = merged(app, small_job)
     assert task.error is None
-    assert app.title[0].value == "Before/after"  # without a second press
+    assert app.title[0].value == "Compare"  # without a second press
     assert app.selectbox(key="dataset").value == cars
     assert app.selectbox(key="compare_after").value == name
     dataset_state(store, name).require_mined()

@@ -367,6 +367,16 @@ def test_a_class_file_goes_with_the_annotations(loading, dataset) -> None:
     assert "classes.csv: 2 of 3 images by image_id" in shown_text(app).replace("\\", "")
 
 
+def test_files_that_a_restarted_app_does_not_have_are_asked_for_again(loading, monkeypatch) -> None:
+    lost = "cobalance.app.web.page.load.importing.has_lost_files"
+    monkeypatch.setattr(lost, lambda key: key == UPLOAD)
+    app = loading.run()
+    assert not app.exception
+    assert "no longer has the files that you chose" in shown_text(app)
+    # Another place for files, as the browser shows the lost ones in the first.
+    assert [place.key for place in app.file_uploader] == [f"{UPLOAD} 1"]
+
+
 def test_no_file_of_a_known_format(loading, dataset) -> None:
     app = loading
     app.file_uploader(key=UPLOAD).set_value([("notes.txt", b"nothing here", "text/plain")]).run()
