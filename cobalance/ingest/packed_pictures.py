@@ -45,7 +45,7 @@ class PackedPictures:
     def unpack(
         self, folder: Path, only: Collection[str] | None = None, progress: Progress = silent
     ) -> None:
-        """Write each picture to its image's address in a folder; what is there is replaced.
+        """Write each picture to its image's address in a folder, over an older one.
 
         Parameters
         ----------

@@ -135,7 +135,7 @@ def _measure_images(
 
 
 def _take_over(folders: Folders, dataset: str, place: str) -> None:
-    """Keep what a place in the output folder has measured of a dataset, and delete it there."""
+    """Keep a dataset's measurements from a place in the output folder, and delete them there."""
     files, output = property_files(folders.properties), folders.open_output()
     _keep(files, dataset, _read_parts(output, place), _list_shown(files, dataset))
     output.delete_folder(place)

@@ -52,7 +52,6 @@ from .simulation import (
 from .sizes import (
     SIZE_MEASURES as SIZE_MEASURES,
     PlanSizes as PlanSizes,
-    SizedPlan as SizedPlan,
     plan_usual as plan_usual,
 )
 from .source_selection import (

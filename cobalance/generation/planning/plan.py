@@ -41,8 +41,8 @@ class PlanOptions:
     budget : int or None
         At most so many images in all, spent as `cobalance.generation.planning.budget.spend_budget`
         does by planners without a use of their own for it; None for as many as it takes, and by
-        whole-images for a tenth of the dataset's; `cobalance.generation.planning.plan_usual` finds
-        the usual size.
+        whole-images for a tenth of the dataset's. The usual size is that of
+        `cobalance.generation.planning.sizes.plan_usual`.
 
     Raises
     ------

@@ -21,14 +21,14 @@ NOTHING_LEANS, AS_FAR = "Nothing leans", "As far as it goes"
 BUDGETS = 8
 """Plans of a curve, from the fewest images to the most."""
 SIZE_MEASURES = ("leaning", "difference", "largest")
-"""Of `cobalance.generation.planning.measure`, what a size leaves."""
+"""Of `cobalance.generation.planning.effects.measure`, what a size leaves."""
 # A plan that ends one lean in ten has done what people can see.
 _ENDED_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class SizedPlan:
-    """A plan within a budget, with its measures of `cobalance.generation.planning.measure`."""
+    """A plan within a budget, and its `cobalance.generation.planning.effects.measure`."""
 
     plan: Plan
     measures: Mapping[str, int | float]
@@ -140,13 +140,13 @@ class PlanSizes:
         return next((sized for sized in self.cards().values() if sized.is_enough), self.start)
 
     def curve(self) -> pd.DataFrame:
-        """What is left by images to make, of all plans.
+        """The remaining lean by images to make, a row a plan.
 
         Returns
         -------
         pandas.DataFrame
             ``images``, ascending from 0, ``leaning``, ``difference`` and ``largest``, as
-            `cobalance.generation.planning.measure` has them.
+            `cobalance.generation.planning.effects.measure` has them.
         """
         before = [self.start.measures[f"{name}_before"] for name in SIZE_MEASURES]
         points = [(0, *before)]
@@ -168,7 +168,7 @@ def plan_usual(
     ids: Sequence[str],
     made: Callable[[int], None] = lambda _: None,
 ) -> tuple[Plan, PlanSizes | None]:
-    """Plan as `cobalance.generation.planning.plan`, and whole images without a budget as usual.
+    """Plan by a planner; whole images without a budget are of the usual size.
 
     Parameters
     ----------

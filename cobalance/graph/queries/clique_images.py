@@ -74,9 +74,9 @@ def read_image_page(
     """
     page = find_images(store, dataset, concepts, class_name, skip=skip, limit=limit)
     if page is None:
-        asked = {"dataset": dataset, "concepts": list(concepts), "class": class_name}
-        rows = store.read(queries.IMAGES_SHOWING, **asked, skip=skip, limit=limit)
-        (counted,) = store.read(queries.COUNT_SHOWING, **asked)
+        filters = {"dataset": dataset, "concepts": list(concepts), "class": class_name}
+        rows = store.read(queries.IMAGES_SHOWING, **filters, skip=skip, limit=limit)
+        (counted,) = store.read(queries.COUNT_SHOWING, **filters)
         page = [row["id"] for row in rows], counted["images"]
 
     ids, total = page

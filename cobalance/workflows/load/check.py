@@ -194,8 +194,8 @@ def check_import(
         proof = proof_of(annotations)
         pictures = PackedPictures()
         if isinstance(source, Uploads):
-            shown = (image.uri for image in proof.images if image.uri is not None)
-            pictures = source.find_pictures(shown, annotations.images["uri"].dropna())
+            uris = (image.uri for image in proof.images if image.uri is not None)
+            pictures = source.find_pictures(uris, annotations.images["uri"].dropna())
 
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:

@@ -110,7 +110,7 @@ class Uploads:
         return _named_plainly(self.path)
 
     def find_pictures(self, proof: Iterable[str], addresses: Iterable[str]) -> PackedPictures:
-        """The pictures of images among the files; those of the `proof` are unpacked to be shown."""
+        """The pictures of images among the files; some of the `proof` are unpacked for a look."""
         pictures = find_packed((self.path, self._pictures), addresses)
         with _disk_of(self.path.parent):
             pictures.unpack(self.thumbnails, {*proof})

@@ -81,7 +81,7 @@ def chosen_recipe() -> Recipe:
 
 
 def draw_caution() -> None:
-    """Draw what to know of the form's recipe before a job is created; nothing for most."""
+    """Draw the caution of the form's recipe before a job is created; most have none."""
     name = st.session_state.get("recipe", "")
     if name in RECIPES and RECIPES[name].caution:
         st.caption(f":orange[:material/warning:] {RECIPES[name].caution}")

@@ -85,6 +85,6 @@ def start(dataset: str, options: MiningOptions) -> None:
 
 
 def mine_now(opened: GraphStore, dataset: str, options: MiningOptions, progress: Progress) -> str:
-    """Mine a dataset; return what was found, in a sentence."""
+    """Mine a dataset; return the outcome in a sentence."""
     report = mine(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
     return f"{report.describe()} Found {sum(report.by_size.values()):,} cliques."

@@ -83,7 +83,7 @@ def draw(frame: Frame) -> None:
 
 
 def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:
-    """Draw what a panel is for, and the form that draws the first one; for editors alone."""
+    """Draw the purpose of a panel and the form for drawing the first one; for editors alone."""
     viewer_note(f"draw one for this {frame.of.kind.subject}")
     origins = frame.origins(current.store, current.name)
     empty_state(f"No {frame.name} yet", frame.about, icon=":material/groups:")

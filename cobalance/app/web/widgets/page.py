@@ -1,4 +1,4 @@
-"""What a page declares of itself."""
+"""The declaration of a page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

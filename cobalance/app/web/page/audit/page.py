@@ -1,4 +1,4 @@
-"""Part Audit of Annotate: whether images show what a model says, one after the other."""
+"""Part Audit of Annotate: people judge a model's labels, image after image."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Totals of a comparison, and what its statuses mean."""
+"""Totals of a comparison, and the meaning of its statuses."""
 
 from collections.abc import Mapping, Sequence
 

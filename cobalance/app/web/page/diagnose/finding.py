@@ -24,7 +24,7 @@ STRIP_IMAGES, STRIP_PX = 8, 60
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said of a combination.
+    """The finding about a combination.
 
     `text` is Markdown; `counts` are its images by class, of the classes that the text compares.
     """
@@ -85,7 +85,7 @@ def _emphasise(name: str) -> str:
 
 
 def describe_numbers(current: CurrentDataset) -> str:
-    """Say what was counted, and what leaning means, in Markdown."""
+    """Explain in Markdown how it was counted and when a combination leans."""
     totals, compared = current.read(clique_totals), current.state.compared
     counted = describe_compared(compared, current.class_sizes) or describe_mining(current.mining)
     leaning = findings.describe_leaning(totals.leaning, totals.unproven)

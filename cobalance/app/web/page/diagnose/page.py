@@ -121,7 +121,7 @@ PAGE = Page("Diagnose", "diagnose", ":material/balance:", page, takes_uploads=Tr
 
 
 def _draw_finding(current: CurrentDataset, finding: found.Finding) -> None:
-    """Draw the main finding: a sentence, what to do next, and pictures of what it is about."""
+    """Draw the main finding: a sentence with its pictures, and the next step."""
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
         st.header(finding.text, anchor=False, help=found.describe_numbers(current))
         if finding.clique:
@@ -184,7 +184,7 @@ def _draw_without_classes(
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows that a picture stands beside, how they were chosen, and what colours them."""
+    """The rows beside a picture, with their ranking and colours."""
 
     frame: pd.DataFrame
     ranking: Ranking

@@ -42,7 +42,7 @@ def draw(current: CurrentDataset, height_px: int) -> None:
 
 
 def _offer_measuring(current: CurrentDataset, key: str) -> None:
-    """Say what is measured, with the button that does; for editors alone."""
+    """Draw the measurements and the button for measuring; for editors alone."""
     viewer_note("measure image files")
     pressed = empty_state(
         "Do the files tell the classes apart?",

@@ -38,7 +38,7 @@ _CELL = "rate difference"
 
 
 def read_rows(current: CurrentDataset, ranking: Ranking, place: DeltaGenerator) -> pd.DataFrame:
-    """Read the rows, those with the same images as one; draw the choice to see all at a place."""
+    """Read the rows, folded where images repeat; draw the choice to unfold them at a place."""
     frame = read_folded(current, ranking)
     if ranking.by == OWN:
         return frame
@@ -147,7 +147,7 @@ def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
 
 
 def _selection() -> Selection:
-    """What the URL has of the table: ticked rows, the number clicked, and the row."""
+    """State of the table in the URL: ticked rows, the number clicked, and the row."""
     return url.selected_cliques(), url.shown_images(), url.named_clique(ROW)
 
 

@@ -92,7 +92,7 @@ def show(current: CurrentDataset, evaluations: Sequence[Evaluation]) -> None:
 
 
 def rank_runs(scores: pd.DataFrame) -> list[str]:
-    """The runs, the best on their worst group first; those without such a score are the last.
+    """The runs by their worst group, the best first and runs without such a score last.
 
     Examples
     --------

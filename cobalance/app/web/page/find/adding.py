@@ -53,7 +53,7 @@ REFRESH_S = 1
 
 
 def show_first(current: CurrentDataset) -> None:
-    """Draw what embeddings are for, the button that makes the first ones, and the other ways."""
+    """Draw the purpose of embeddings, the button for the first ones, and other ways to add them."""
     pressed = empty_state(
         "Which images are alike?",
         "Near duplicates, the images most like one, and a map of all of them: by their pixels, "

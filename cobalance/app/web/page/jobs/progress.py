@@ -82,7 +82,7 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
 
 
 def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
-    """Draw what no filter looks for, and folded a job's queries.
+    """Draw a note about missing filters and, folded, the queries of a job.
 
     `draw_more` draws what else belongs to the queries.
     """

@@ -179,7 +179,7 @@ def draw_proof(
 
 
 def ask_room(pictures: PackedPictures, key: str) -> bool:
-    """Say what room uploaded pictures take; return whether they are kept, asked of many."""
+    """Say how much room uploaded pictures take; return whether to keep them."""
     if not pictures.paths:
         return False
 

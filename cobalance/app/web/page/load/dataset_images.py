@@ -43,8 +43,8 @@ def draw(current: CurrentDataset) -> None:
         _, n_images = current.read(read_image_page, limit=PER_PAGE)
         images, total = current.read(read_image_page, concepts, class_name, limit=PER_PAGE)
         share = text_if(total < n_images, f"{total:,} of ")
-        kept = text_if(current.state.sample, ", the sample that the graph keeps")
-        st.markdown(f"**{share}{inflect(n_images, 'images')}**{kept}", width="content")
+        sampled = text_if(current.state.sample, ", the sample that the graph keeps")
+        st.markdown(f"**{share}{inflect(n_images, 'images')}**{sampled}", width="content")
     if not total:
         empty_state("No image shows all of this", "Take out a concept, or choose another class.")
         return

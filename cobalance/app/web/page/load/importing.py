@@ -72,7 +72,7 @@ class _Check:
 
     @property
     def load_key(self) -> str:
-        """Key of the task that loads what was checked."""
+        """Key of the loading task."""
         return f"load {self.request.dataset}"
 
 
@@ -306,7 +306,7 @@ def _draw_outcome() -> None:
 
 
 def _draw_load(check: _Check, result: CheckedImport) -> None:
-    """Draw the buttons that load, under what speaks against it and above the progress."""
+    """Draw warnings, the buttons for loading, and the progress below."""
     warnings, buttons = st.container(), st.container()
     checked.draw_proof(result, check.source, check.file, warnings)
     with warnings:

@@ -132,7 +132,7 @@ def _follow_task(state: str, key: str, name: str) -> None:
 
 
 def _overview(frame: pd.DataFrame) -> None:
-    """Draw all datasets, those of demonstrations on request; a click on one chooses it."""
+    """Draw all datasets, demonstrations on request; a click on one chooses it."""
     chosen = st.session_state.get(session.DATASET)
     is_hidden = frame["demo"] & (frame["dataset"] != chosen)
     if is_hidden.any() and not frame["demo"].all():

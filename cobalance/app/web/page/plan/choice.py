@@ -229,16 +229,16 @@ def show_of_images(
 ) -> dict[str, tuple[str, frozenset[str]]]:
     """The class and the concepts of some of the images that were mined, by their ids."""
     images, ids = _named_images(current.store, current.state)
-    shown: dict[str, tuple[str, frozenset[str]]] = {}
+    contents: dict[str, tuple[str, frozenset[str]]] = {}
     if images is None:
-        return shown
+        return contents
 
     for name in names:
         row = ids.index(name)
         codes = images.indices[images.indptr[row] : images.indptr[row + 1]]
         concepts = frozenset(images.concepts[code] for code in codes)
-        shown[name] = images.classes[images.labels[row]], concepts
-    return shown
+        contents[name] = images.classes[images.labels[row]], concepts
+    return contents
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -318,8 +318,8 @@ def measures_of(
     _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
 ) -> dict[str, int | float]:
     """All measures of the plan for a request."""
-    found = plan_found(_current, _cliques, request)
-    return plan_of(_current, _cliques, found, request).measures
+    proposal = plan_found(_current, _cliques, request)
+    return plan_of(_current, _cliques, proposal, request).measures
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)

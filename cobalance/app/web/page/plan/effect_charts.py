@@ -296,7 +296,7 @@ def _by_images(
 
 
 def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
-    """Draw what the plan takes, and what it leaves.
+    """Draw the cost of the plan and its effect.
 
     `measured` is from `cobalance.generation.planning.effects.measure_all`; `length` says how long
     one worker takes.

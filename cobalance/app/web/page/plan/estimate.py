@@ -38,7 +38,7 @@ class Pace:
 
 
 def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> Pace:
-    """Draw the estimated time with one worker, and its source; return what it is made of.
+    """Draw the estimated time with one worker and its source; return the pace.
 
     One of `best_of` candidates of each image is chosen.
     """

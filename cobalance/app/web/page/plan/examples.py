@@ -1,4 +1,4 @@
-"""Examples of what a plan makes: real images, and what changes in them."""
+"""Examples of planned images: real ones with the changes in class and concepts."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ def draw_examples(current: CurrentDataset, plan: Plan) -> None:
     """Draw a real image a class, with the class and concepts that are wanted in its place."""
     queries = _choose_queries(plan.queries)
     sources = [query.sources[0] for query in queries]
-    shown = show_of_images(current, sources)
+    contents = show_of_images(current, sources)
     uris = uris_of(read_image_files(current.store, current.name, sources))
 
     for query, source in zip(queries, sources, strict=True):
-        class_name, concepts = shown[source]
+        class_name, concepts = contents[source]
         picture, text = st.columns([1, 5], vertical_alignment="center")
         thumbnail = image_files().thumbnail(uris.get(source), _IMAGE_PX)
         if thumbnail.problem is None:
@@ -47,7 +47,7 @@ def _choose_queries(queries: Iterable[PlannedQuery]) -> list[PlannedQuery]:
 
 
 def _change_text(query: PlannedQuery, class_name: str, concepts: frozenset[str]) -> str:
-    r"""What is wanted in place of a real image, as Markdown.
+    r"""The change of a real image into planned ones, as Markdown.
 
     Examples
     --------

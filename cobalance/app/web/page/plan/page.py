@@ -213,7 +213,7 @@ def _queries_text(proposal: PlannedImages) -> str:
 
 
 def _draw_effects(planned: Planned, request: PlanRequest) -> bool:
-    """Draw what changes, and the plan's warnings; return whether it is drawn in counts.
+    """Draw the plan's effect and warnings; return whether counts were chosen.
 
     That is so at first where the planner balances counts.
     """

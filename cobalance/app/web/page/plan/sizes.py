@@ -61,7 +61,7 @@ def draw_cards(sizes: PlanSizes, plan: Plan, measure: Measure, pace: Pace) -> No
 
 
 def _card_text(measures: Mapping[str, int | float], pace: Pace) -> str:
-    """What a plan takes and leaves, as Markdown."""
+    """Cost and effect of a plan, as Markdown."""
     n_images = int(measures["images"])
     parts = [
         f"largest difference {change_text(measures['largest_before'], measures['largest'], '.1%')}",
