@@ -87,15 +87,6 @@ def choose(
         if source == BY_FILTER:
             choice = _choose_by_filter(current, cliques)
         options_place = st.popover("Planner, sizes, limits", key="_plan_more")
-    with budget_place:
-        budget = _limit(
-            "Budget",
-            "budget",
-            "Images in all, spent first on what has evidence. Without one whole-images plans the "
-            "first of the sizes above that halves the largest difference or ends one lean in ten, "
-            "other planners as many as it takes.",
-        )
-
     with options_place:
         planner = _choose_planner(current)
         options_model = PLANNERS[planner].options
@@ -106,7 +97,18 @@ def choose(
             sizes = _sizes_of(selected, cliques)
         else:
             sizes = _choose_sizes(cliques, smallest=1 if planner == WHOLE_IMAGES else 2)
-        cap = _limit("Most per query", "cap", "Images of one class for one set of concepts.")
+        purpose = "Images of one class for one set of concepts."
+        cap = _limit("Most per query", "cap", "no limit", purpose)
+
+    with budget_place:
+        budget = _limit(
+            "Budget",
+            "budget",
+            "as above" if planner == WHOLE_IMAGES else "no limit",
+            "Images in all, spent first on what has evidence. Without one whole-images plans the "
+            "first of the sizes above that halves the largest difference or ends one lean in ten, "
+            "other planners as many as it takes.",
+        )
 
     return PlanRequest(
         state=current.state,
@@ -127,6 +129,7 @@ def _choose_source(n_selected: int) -> str:
         default=SELECTED if n_selected else BY_FILTER,
         **in_url("plan_for"),
         required=True,
+        label_visibility="collapsed",
     )
 
 
@@ -183,7 +186,7 @@ def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
     return Choice(None, CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value))
 
 
-def _limit(label: str, key: str, purpose: str) -> int | None:
+def _limit(label: str, key: str, without: str, purpose: str) -> int | None:
     """Draw a field for a number of images; None where no limit is typed."""
     return st.number_input(
         label,
@@ -191,7 +194,7 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
         value=None,
         step=1,
         **number_in_url(key),
-        placeholder="no limit",
+        placeholder=without,
         width=150,
         help=purpose,
     )

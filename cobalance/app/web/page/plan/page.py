@@ -91,14 +91,14 @@ class Places:
     def __init__(self) -> None:
         self.chosen = st.container()
         self.sizes = st.container(key="_plan_sizes")
-        # page.css keeps the container with this key in sight.
-        self.head = st.container(key="_plan_summary", gap="xsmall")
         left, right = st.columns([6, 7], gap="large")
         self.curve, self.examples = left.container(), right.container()
         with left.container(horizontal=True, vertical_alignment="bottom"):
             self.budget = st.container(width="content")
             with st.popover("How many images?", key="_plan_pilot"):
                 st.markdown(PILOT)
+        # page.css keeps the container with this key in sight.
+        self.head = st.container(key="_plan_summary", gap="xsmall")
 
 
 def page() -> None:
