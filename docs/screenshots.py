@@ -17,7 +17,6 @@ from tests.browser.pages import Pages, settle
 from tests.browser.server import environment_of, running
 
 HERE = Path(__file__).parent
-SELECTED = "clique=%5B%22cow%22%2C%22forest_road%22%5D"
 SHOWN = "images=%5B%22stars%22%5D"
 
 
@@ -32,7 +31,7 @@ def main() -> None:
     ):
         ensure_digits(store, settings, silent)
         pages = Pages(chromium.launch(playwright), app)
-        _save(pages.open(f"/?dataset=urbancars&{SELECTED}", height=920), "app-diagnose")
+        _save(pages.open("/?dataset=digits", height=920), "app-diagnose")
         _save(pages.open(f"/?dataset=digits&{SHOWN}", height=640), "app-details")
         _save(pages.open("/plan?dataset=digits", scheme="dark", height=1280), "app-plan")
         pages.close()

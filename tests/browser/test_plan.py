@@ -13,7 +13,7 @@ from tests.browser.pages import Pages, screenshot, settle, unfold
 from tests.support.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
-IMAGES_X, TICK_X = 380, 16  # places of columns in the table of queries
+QUERY_IMAGES_X, EFFECT_X, TICK_X = 800, 380, 16  # places of columns in the tables
 
 
 def metric(page: Page, label: str) -> str:
@@ -39,7 +39,7 @@ def test_numbers_are_changed_and_rows_dropped_by_hand(pages: Pages) -> None:
     before = int(metric(page, "Images to make").replace(",", ""))
     unfold(page, "All 69 queries")
     table = page.get_by_test_id("stDataFrame").first
-    table.dblclick(position={"x": IMAGES_X, "y": ROW_PX * 1.5})
+    table.dblclick(position={"x": QUERY_IMAGES_X, "y": ROW_PX * 1.5})
     editor = page.locator("input.gdg-input")
     editor.fill("29")
     editor.press("Enter")
@@ -91,7 +91,7 @@ def test_what_it_looks_like(pages: Pages) -> None:
     page = pages.open("/plan?dataset=urbancars&planner=published&plan_sizes=1&plan_sizes=2")
     screenshot(page, "plan")
     effects = page.get_by_test_id("stDataFrame").last  # a number leads to the images behind it
-    effects.click(position={"x": IMAGES_X, "y": ROW_PX * 1.5})
+    effects.click(position={"x": EFFECT_X, "y": ROW_PX * 1.5})
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("button", name="Add to plan")).to_be_visible()
     page.keyboard.press("Escape")
