@@ -1,6 +1,7 @@
 """Plans that edit images, from the command line to the job."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -251,19 +252,27 @@ def leaning(load):
 
 def test_whole_images_are_the_default_and_say_what_they_are_worth(run, leaning, store):
     done = run("plan", leaning)
-    assert "The plan asks for 20 images" in done.stdout
     assert "lean to a class" in done.stdout
     said = " ".join(done.stderr.split())
     assert "Cliques that lean to a class: " in said
     assert "of 1 bit of the class; 0 is no shortcut." in said
     assert "no mix of these sets with as many images of each class gets below" in said
-    assert "images more would leave" not in said  # as the plan leaves none that leans
+
+    # A tenth neither halves the largest difference nor ends one lean in ten.
+    start, n_start, half, n_half = re.search(
+        r"(A start): ([\d,]+) images, .* (Halve it) \(this plan\): ([\d,]+) images, ", said
+    ).groups()
+    assert (start, n_start, half) == ("A start", "20", "Halve it")
+    assert "To choose another: --budget." in said
+    before, after = re.search(r"largest difference is ([\d.]+)% → ([\d.]+)%", said).groups()
+    assert float(after) <= float(before) / 2
     queries = read_plan(store, leaning, "whole-images")
-    assert sum(query.n for query in queries) == 20
+    assert sum(query.n for query in queries) == int(n_half) > 20
+    assert f"The plan asks for {n_half} images" in done.stdout
     assert all(2 <= len(query.sources) <= 5 for query in queries)
     written = json.loads(run("plan", leaning, "-f", "json").stdout)
     assert [one["sources"] for one in written["queries"]] == [[*one.sources] for one in queries]
-    assert written["options"] == {"min_size": 1, "max_size": 4}
+    assert written["options"] == {"min_size": 1, "max_size": 4, "budget": int(n_half)}
 
 
 def test_a_plan_for_chosen_cliques(run, leaning, store):

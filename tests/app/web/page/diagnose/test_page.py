@@ -145,7 +145,7 @@ def test_a_row_and_its_drawer_name_the_classes_that_they_compare(
     for line in shown.to_dict("records"):
         row = expected[tuple(line["concepts"])]
         assert line["rate difference"] == row.rate_difference
-        assert line["log odds ratio"] == row.log_odds_text
+        assert line["log odds ratio"] == row.log_odds_text.replace("-", "\N{MINUS SIGN}")
         assert (line["gap"], line["most"], line["too few"]) == (row.gap, row.most, row.fewest)
         for name, size in sizes.items():
             assert line[f"rate_{name}"] == pytest.approx(100 * row.counts[name] / size)

@@ -91,10 +91,8 @@ def test_a_dataset_of_a_demonstration_is_marked(open_page, store, write_dataset,
     write_dataset(dataset, [("cat", ("sofa",), 3)])
     for is_demo in (False, True):
         store.write(UPDATE_DATASET, dataset=dataset, values={"demo": is_demo})
-        shown = [
-            one.value for one in open_page("datasets", dataset=dataset, ds_view="Details").markdown
-        ]
-        assert (":gray-badge[demo]" in shown) == is_demo
+        app = open_page("datasets", dataset=dataset, ds_view="Details")
+        assert ("demo" in [caption.value for caption in app.caption]) == is_demo
 
 
 def test_demonstrations_are_listed_on_request(open_page, store, write_dataset, dataset) -> None:
