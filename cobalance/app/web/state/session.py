@@ -165,7 +165,7 @@ def _compared_by_user(stored: DatasetState) -> GraphStore | None:
 
     The choice is the URL's. Beyond the page that draws it, it counts for a dataset without classes.
     """
-    concept = st.session_state.get(COMPARE_BY, st.query_params.get(COMPARE_BY))
+    concept = st.query_params.get(COMPARE_BY)
     if concept is None and len(stored.own_classes) == 1:
         concept = st.session_state.get(_COMPARED, {}).get(stored.name)
     if concept is None or not stored.is_mined:

@@ -28,6 +28,7 @@ from cobalance.app.web.page.diagnose import (
 from cobalance.app.web.state import (
     CurrentDataset,
     choice_in_url,
+    id_in_url,
     in_url,
     named_in_url,
     names_of,
@@ -40,7 +41,6 @@ from cobalance.app.web.widgets import (
     button_type,
     download,
     escape,
-    index_or_first,
     row_values,
     shorten,
     unless_empty,
@@ -201,14 +201,16 @@ def _choose_comparison(current: CurrentDataset) -> None:
     class_names = [name for name, _ in current.state.own_classes]
     listed = shorten(", ".join(class_names), 40)
     classes = "no classes" if class_names == [ALL_IMAGES] else listed
-    options = [session.OWN_CLASSES, *names]
+    # The first is chosen where nobody has chosen one.
+    usual = current.compared_by_all or session.OWN_CLASSES
+    others = [name for name in (session.OWN_CLASSES, *names) if name != usual]
+    options = [usual, *others]
     st.selectbox(
         "Compare by",
         options,
-        index=index_or_first(options, current.compared_by_all),
         format_func=lambda name: f"Compare by {name.strip() or classes}",
         label_visibility="collapsed",
-        **choice_in_url(session.COMPARE_BY, options),
+        **id_in_url(session.COMPARE_BY, options),
     )
 
 
