@@ -307,12 +307,12 @@ def test_the_page_shows_every_row(open_page, names, ids, monkeypatch, tmp_path):
     assert {row: text.split()[0] for row, text in rows.items()} == {
         ("erm", "linear"): "+12.5",
         ("erm", "network"): "+15.0",
-        ("dfr", "network"): "-5.0",
+        ("dfr", "network"): "−5.0",
     }
     app = open_page("evaluate", dataset=names["before"], evaluate_change="preference")
     assert not app.exception
     helped = next(one.value for one in app.dataframe if "difference" in one.value)
-    assert sorted(helped["difference"]) == ["+0.125", "+0.150", "-0.050"]
+    assert sorted(helped["difference"]) == ["+0.125", "+0.150", "−0.050"]
     asked = open_page("diagnose", dataset=names["before"])
     options = asked.selectbox(key="model").options
     assert f"dfr ({names['before']}, augmented, network), seed 0" in options
