@@ -14,7 +14,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
-from tests.browser.pages import Pages, answered, settle
+from tests.browser.pages import Pages, answered, settle, unfold
 from tests.browser.server import WebApp, running
 from tests.support.waiting import until
 
@@ -100,6 +100,10 @@ def test_the_second_of_two_choices_counts_however_soon(
     path, key, first, second, drawn = choice
     create_job(store, dataset, "two choices", [("b", (name,), 3) for name in leaning])
     page = pages.open(f"/{path}?dataset={dataset}", height=1200, settled=False)
+    if path == "jobs":
+        queries = f"All {len(leaning)} queries"
+        page.get_by_text(queries).wait_for(timeout=START_MS)
+        unfold(page, queries)
     choices = page.get_by_test_id("stButtonGroup").locator("button")
     choices.filter(has_text=second).wait_for(timeout=START_MS)
     for delay_ms in DELAYS_MS:
@@ -139,6 +143,6 @@ def test_a_click_while_a_fragment_refreshes(pages: Pages, store: GraphStore, dat
     wait_for_refresh(page)
     page.get_by_role("button", name="Go to Plan").click()
     page.wait_for_url("**/plan**")
-    expect(page.get_by_role("heading", name="Plan", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Plan", level=1)).to_be_attached()
     page.get_by_role("link", name="Make").click()
     expect(page.get_by_text("No job yet")).to_be_visible()
