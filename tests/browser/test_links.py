@@ -36,7 +36,7 @@ def test_back_undoes_the_last_step_and_a_link_shows_the_same_images(pages: Pages
     table = page.get_by_test_id("stDataFrame").first
     step(lambda: page.get_by_role("radio", name="2", exact=True).click(), "size", ["2"])
     step(lambda: table.click(position={"x": 16, "y": 1.5 * ROW_PX}), "clique", [FIRST])
-    step(lambda: table.click(position={"x": 330, "y": 1.5 * ROW_PX}), "images", [FIRST])
+    step(lambda: table.click(position={"x": 530, "y": 1.5 * ROW_PX}), "images", [FIRST])
     shown = page.get_by_role("dialog", name="cow + forest_road")
     expect(shown).to_be_visible()
     seen = address(page)
