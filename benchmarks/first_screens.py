@@ -5,18 +5,10 @@ first picture or table begins, how far its parts moved while they came (layout s
 good), what axe finds of any impact, and where that content begins on a phone.
 """
 
-import tempfile
-from pathlib import Path
+from playwright.sync_api import Page
 
-from playwright.sync_api import Page, sync_playwright
-
-from cobalance.base.progress import silent
-from cobalance.workflows.demo.loading import ensure_digits
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
-from tests.browser import chromium
-from tests.browser.pages import EVERY_IMPACT, Pages, barriers, settle
-from tests.browser.server import environment_of, running
+from tests.browser.demos import demo_pages
+from tests.browser.pages import EVERY_IMPACT, barriers, settle
 
 PATHS = ("datasets", "", "plan", "jobs", "compare", "evaluate", "annotate", "study", "cypher")
 PHONE = (390, 844)
@@ -37,15 +29,7 @@ CONTENT = ", ".join(
 
 def main() -> None:
     """Measure all pages."""
-    settings = Settings.from_environment()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        sync_playwright() as playwright,
-        open_store(settings) as store,
-        running(Path(folder), environment_of(settings), "--demo") as app,
-    ):
-        ensure_digits(store, settings, silent)
-        pages = Pages(chromium.launch(playwright), app)
+    with demo_pages() as pages:
         print(f"{'page':<10} {'first px':>8} {'shift':>6} {'axe':>4} {'phone px':>8}")
         for path in PATHS:
             page = pages.open(f"/{path}?dataset=digits", height=900)
@@ -54,7 +38,6 @@ def main() -> None:
             phone = pages.open(f"/{path}?dataset=digits", width=PHONE[0], height=PHONE[1])
             name = path or "diagnose"
             print(f"{name:<10} {first:>8} {shift:>6.2f} {found:>4} {first_content(phone):>8}")
-        pages.close()
 
 
 def first_content(page: Page) -> str:

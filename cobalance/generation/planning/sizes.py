@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -181,12 +182,10 @@ def plan_usual(
     PlanSizes or None
         What the plan was chosen from; None where it is the only one.
     """
-    n_made = 0
+    numbers = count()
 
     def make(budget: int | None) -> Plan:
-        nonlocal n_made
-        made(n_made)
-        n_made += 1
+        made(next(numbers))
         limits = replace(options, budget=budget)
         return plan(
             cliques, planner, limits, planner_options, chosen=chosen, images=images, ids=ids

@@ -7,6 +7,7 @@ import streamlit as st
 from cobalance.app.web.widgets import (
     count_column,
     draw_columns,
+    minus_signs,
     text_column,
 )
 from cobalance.graph.queries import StepId
@@ -91,7 +92,7 @@ def _draw_rates(comparison: Comparison, totals: Mapping[str, float]) -> None:
     if comparison.bits:
         st.metric(
             "Concepts alone tell",
-            bits_text(comparison.bits).replace("-", "\N{MINUS SIGN}"),
+            minus_signs(bits_text(comparison.bits)),
             help="Of the class of images that the model has not seen; 0 is no shortcut.",
         )
 

@@ -1,4 +1,4 @@
-"""Page Jobs: a job's images to review and to use, and its progress query by query."""
+"""Page Make: a job's images to review and to use, and its progress query by query."""
 
 import streamlit as st
 

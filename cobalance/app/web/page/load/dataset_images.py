@@ -40,8 +40,10 @@ def draw(current: CurrentDataset) -> None:
             width=420,
             **first_page,
         )
-        _, n_images = current.read(read_image_page, limit=PER_PAGE)
         images, total = current.read(read_image_page, concepts, class_name, limit=PER_PAGE)
+        n_images = total
+        if concepts or class_name is not None:
+            _, n_images = current.read(read_image_page, [], None, limit=PER_PAGE)
         share = text_if(total < n_images, f"{total:,} of ")
         sampled = text_if(current.state.sample, ", the sample that the graph keeps")
         st.markdown(f"**{share}{inflect(n_images, 'images')}**{sampled}", width="content")

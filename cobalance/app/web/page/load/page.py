@@ -1,4 +1,4 @@
-"""Page Datasets: list and describe datasets; load, mine, rename and drop them."""
+"""Page Data: list and describe datasets; load, mine, rename and drop them."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
