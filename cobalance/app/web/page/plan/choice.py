@@ -76,10 +76,8 @@ class PlanRequest:
         return replace(self, options=replace(self.options, budget=budget))
 
 
-def choose(
-    current: CurrentDataset, cliques: Cliques, place: DeltaGenerator, budget_place: DeltaGenerator
-) -> PlanRequest:
-    """Draw the controls in a place, the budget in another, and return the plan request."""
+def choose(current: CurrentDataset, cliques: Cliques, place: DeltaGenerator) -> PlanRequest:
+    """Draw the controls but the budget in a place, and return the plan request."""
     selected = tuple(url.selected_cliques())
     with place:
         source = _choose_source(len(selected))
@@ -100,22 +98,24 @@ def choose(
         purpose = "Images of one class for one set of concepts."
         cap = _limit("Most per query", "cap", "no limit", purpose)
 
-    with budget_place:
-        budget = _limit(
-            "Budget",
-            "budget",
-            "as above" if planner == WHOLE_IMAGES else "no limit",
-            "Images in all, spent first on what has evidence. Without one whole-images plans the "
-            "first of the sizes above that halves the largest difference or ends one lean in ten, "
-            "other planners as many as it takes.",
-        )
-
     return PlanRequest(
         state=current.state,
         choice=choice,
         planner=planner,
-        options=PlanOptions(*sizes, cap, budget),
+        options=PlanOptions(*sizes, cap),
         planner_options=tuple(planner_options.items()),
+    )
+
+
+def choose_budget(planner: str) -> int | None:
+    """Draw the field for the budget; None for the planner's own."""
+    return _limit(
+        "Budget",
+        "budget",
+        "as above" if planner == WHOLE_IMAGES else "no limit",
+        "Images in all, spent first on what has evidence. Without one whole-images plans the "
+        "first of the sizes above that halves the largest difference or ends one lean in ten, "
+        "other planners as many as it takes.",
     )
 
 

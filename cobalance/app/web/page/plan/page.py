@@ -21,6 +21,7 @@ from cobalance.app.web.page.plan.choice import (
     PlanRequest,
     budgets_compared,
     choose,
+    choose_budget,
     chosen_rows,
     describe_choice,
     images_at_hand,
@@ -90,15 +91,21 @@ class Places:
 
     def __init__(self) -> None:
         self.chosen = st.container()
-        self.sizes = st.container(key="_plan_sizes")
+        self.sizes = st.container(key="_plan_sizes", gap=None)
         left, right = st.columns([6, 7], gap="large")
-        self.curve, self.examples = left.container(), right.container()
-        with left.container(horizontal=True, vertical_alignment="bottom"):
-            self.budget = st.container(width="content")
-            with st.popover("How many images?", key="_plan_pilot"):
-                st.markdown(PILOT)
+        self.curve = left.container(key="_plan_curve_place", gap=None)
+        self.examples = right.container(key="_plan_examples")
+        self.budget = left.container(horizontal=True, vertical_alignment="bottom")
         # page.css keeps the container with this key in sight.
         self.head = st.container(key="_plan_summary", gap="xsmall")
+
+    def reserve_sizes(self) -> None:
+        """Have the sizes and their curve keep their places in page.css until they are drawn.
+
+        A container without anything in it is not drawn at all.
+        """
+        for place in (self.sizes, self.curve):
+            place.space(1)
 
 
 def page() -> None:
@@ -122,7 +129,16 @@ def page() -> None:
         return
 
     places = Places()
-    request = choose(current, cliques, controls, places.budget)
+    request = choose(current, cliques, controls)
+    has_images = images_at_hand(current) is not None
+    has_sizes = request.planner == WHOLE_IMAGES and has_images
+    if has_sizes:
+        places.reserve_sizes()
+    with places.budget:
+        request = request.with_budget(choose_budget(request.planner))
+        with st.popover("How many images?", key="_plan_pilot"):
+            st.markdown(PILOT)
+
     chosen = chosen_rows(cliques, request)
     with places.chosen:
         describe_choice(cliques, request, chosen)
@@ -132,8 +148,7 @@ def page() -> None:
 
     # Without a budget it is that of the usual size.
     sizes = None
-    has_images = images_at_hand(current) is not None
-    if request.planner == WHOLE_IMAGES and has_images:
+    if has_sizes:
         sizes = sizes_of(current, cliques, request.with_budget(None))
         if request.options.budget is None:
             with st.spinner("Planning"):
@@ -219,7 +234,7 @@ def _draw_effects(planned: Planned, request: PlanRequest) -> bool:
     """
     plan, cliques = planned.plan, planned.cliques
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Before and after", anchor=False)
+        st.header("Before and after", anchor=False)
         by_counts = st.toggle(
             "As ConBias counts",
             request.planner in COUNT_PLANNERS,
