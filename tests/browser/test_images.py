@@ -114,12 +114,12 @@ def test_all_images_fit_one_page(opened: Pages) -> None:
     page.wait_for_url("**images_px=80**")  # what was chosen holds for the next images
 
 
-def test_the_strongest_pairs_with_their_images_in_three_clicks(opened: Pages) -> None:
-    """In two: pairs alone, and their images beside the table; a third opens one of them."""
+def test_the_strongest_pairs_show_their_images_without_a_click(opened: Pages) -> None:
+    """Below the finding's own strips; a click opens one of them."""
     page = opened.open(f"/?dataset={DATASET}")
-    page.get_by_role("radio", name="2", exact=True).click()
-    page.get_by_role("radio", name="Images", exact=True).click()
-    grids = page.get_by_test_id("image-grid")
+    expect(page.get_by_role("heading", name="Strongest pairs")).to_be_visible()
+    strips = page.locator("[class*=st-key-_pair]")
+    grids = strips.get_by_test_id("image-grid")
     expect(grids).to_have_count(2 * 3)
     for grid in grids.all():
         expect(grid.get_by_role("button")).not_to_have_count(0)

@@ -22,6 +22,7 @@ from .graph_choices import (
     choose_axis as choose_axis,
     collapse_all as collapse_all,
     make_centre as make_centre,
+    prefer_sides as prefer_sides,
 )
 from .graph_story import (
     draw_plan as draw_plan,

@@ -14,21 +14,27 @@ _LEFT, _RIGHT = "left", "right"  # the query parameters
 _SIDES = "_sides"  # the default sides of the last run
 
 
-def choose_axis(current: CurrentDataset, sides: Sequence[str] = ()) -> Axis:
+def prefer_sides(sides: Sequence[str]) -> None:
+    """Have the graph between two classes, until others are chosen or preferred."""
+    if len(sides) == 2 and st.session_state.get(_SIDES, sides) != sides:
+        st.session_state[_LEFT], st.session_state[_RIGHT] = sides
+    st.session_state[_SIDES] = sides
+
+
+def choose_axis(current: CurrentDataset) -> Axis:
     """Draw the choice of the two sides, if there are more than two classes.
 
-    By default they are `sides`, or the two classes that differ most. When these change, so does the
-    choice.
+    At first they are the preferred ones, or the two classes that differ most.
     """
     classes = list(current.class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
 
     contrasts = current.read(read_contrasts)
-    first, second = sides if len(sides) == 2 else default_sides(contrasts, classes)
-    if sides and st.session_state.get(_SIDES, sides) != sides:
-        st.session_state[_LEFT], st.session_state[_RIGHT] = first, second
-    st.session_state[_SIDES] = sides
+    first, second = default_sides(contrasts, classes)
+    preferred = st.session_state.get(_SIDES, ())
+    if len(preferred) == 2 and {*preferred} <= {*classes}:
+        first, second = preferred
     with st.container(horizontal=True, width="content", gap="xsmall"):
         left = choose_named("Left", classes, _LEFT, first, width=125)
 

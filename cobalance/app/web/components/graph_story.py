@@ -6,7 +6,7 @@ from types import MappingProxyType
 import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
-from cobalance.app.web.components.graph_choices import choose_axis
+from cobalance.app.web.components.graph_choices import choose_axis, prefer_sides
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import escape, shorten
 from cobalance.graph.dataset import DatasetState
@@ -77,7 +77,8 @@ def _draw_steps(
     if len(steps) < 2 or steps[0].overview.concepts.empty:
         return
     place = st.container(key="_story_steps")
-    axis = choose_axis(current, sides)
+    prefer_sides(sides)
+    axis = choose_axis(current)
     with place:
         _draw(lay_out_steps(steps, names, axis))
 

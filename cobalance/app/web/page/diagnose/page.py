@@ -16,11 +16,12 @@ from cobalance.app.web.components import (
     imbalance_filters,
     mine_button,
     model_accuracy,
+    prefer_sides,
 )
 from cobalance.app.web.page.diagnose import (
     charts,
     cooccurrences,
-    finding as found,
+    finding,
     heat_map,
     properties,
     table,
@@ -72,23 +73,22 @@ from cobalance.workflows.report.page import report
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
-GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
+GRAPH_VIEW, HEAT_MAP = "Graph", "Heat map"
 MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "Files"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 PICTURE_PX = table.HEIGHT_PX - 60
-# The view Images is of the table's first rows.
-STRIPS = 3
+PAIRS = 3
 BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
 def page(others: Mapping[str, Callable[[], None]]) -> None:
     """Draw the page, of which the `others` are views, too."""
     current = session.current()
-    finding = None
+    main = None
     if current.is_mined:
-        finding = found.read(current)
-        _draw_finding(current, finding)
+        main = finding.read(current)
+        _draw_finding(current, main)
 
     # What was selected in the graph filters as if it had been chosen in the filter, which is drawn
     # before the graph.
@@ -108,39 +108,34 @@ def page(others: Mapping[str, Callable[[], None]]) -> None:
     if view in others:
         others[view]()
         details.draw(current)
-    elif finding is None:
+    elif main is None:
         mine_button.offer(current)
     elif findings.not_compared(current.class_sizes):
         _draw_without_classes(current, view, filters, controls)
     else:
-        _draw_imbalances(current, finding, view, filters, controls)
+        _draw_imbalances(current, view, filters, controls)
     _selection_bar()
 
 
 PAGE = Page("Diagnose", "diagnose", ":material/balance:", page, takes_uploads=True)
 
 
-def _draw_finding(current: CurrentDataset, finding: found.Finding) -> None:
+def _draw_finding(current: CurrentDataset, main: finding.Finding) -> None:
     """Draw the main finding: a sentence with its pictures, and the next step."""
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
-        st.header(finding.text, anchor=False, help=found.describe_numbers(current))
-        if finding.clique:
-            st.button(
-                "Details", key="_row_details", on_click=url.show_images, args=(finding.clique,)
-            )
+        st.header(main.text, anchor=False, help=finding.describe_numbers(current))
+        if main.clique:
+            st.button("Details", key="_row_details", on_click=url.show_images, args=(main.clique,))
         make_report = partial(report, current.store, current.name, ReportOptions())
         download("Download report", make_report, f"{current.name}-report.html", key="_report")
         if not findings.not_compared(current.class_sizes):
             _next_step(current)
-    found.draw_strips(current, finding, "_finding")
+    finding.draw_strips(current, main, "_finding")
+    prefer_sides(tuple(main.counts))
 
 
 def _draw_imbalances(
-    current: CurrentDataset,
-    finding: found.Finding,
-    view: str,
-    filters: DeltaGenerator,
-    controls: DeltaGenerator,
+    current: CurrentDataset, view: str, filters: DeltaGenerator, controls: DeltaGenerator
 ) -> None:
     """Draw the table of imbalances with its filters, and a picture beside it."""
     with filters:
@@ -154,7 +149,7 @@ def _draw_imbalances(
         frame = table.read_rows(current, ranking, more)
         table.draw(current, frame, ranking, model)
     with right:
-        _draw_picture(current, view, Rows(frame, ranking, model, tuple(finding.counts)), controls)
+        _draw_picture(current, view, Rows(frame, ranking, model), controls)
 
     summary = st.container()
     details.draw(current, table.repeats_of(frame))
@@ -163,6 +158,7 @@ def _draw_imbalances(
     # Last, as it reads all cliques: the rest of the page need not wait.
     with summary:
         _summary(current)
+        _draw_pairs(current, ranking)
         st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
 
 
@@ -189,7 +185,6 @@ class Rows:
     frame: pd.DataFrame
     ranking: Ranking
     model: Evaluation | None = None
-    sides: tuple[str, ...] = ()
 
 
 def _choose_comparison(current: CurrentDataset) -> None:
@@ -250,13 +245,13 @@ def _summary(current: CurrentDataset) -> None:
 
 def _choose_view(current: CurrentDataset, others: list[str]) -> str:
     """Draw the choice of a picture, without the ones that say nothing about the dataset."""
-    views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
+    views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
     # Of two classes one row of the heat map says all of the other.
     if len(current.class_sizes) < 3:
         views.remove(HEAT_MAP)
     # The graph and the matrix are of the dataset's own classes.
     if current.state.compared:
-        views = [COMBINATIONS, IMAGES, TOGETHER]
+        views = [COMBINATIONS, TOGETHER]
     # First where nothing can lean to a class.
     if findings.not_compared(current.class_sizes):
         views.sort(key=TOGETHER.__ne__)
@@ -282,8 +277,6 @@ def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: Delt
         properties.draw(current, PICTURE_PX)
     elif view == TOGETHER:
         cooccurrences.draw(current, rows.ranking.concepts, PICTURE_PX)
-    elif view == IMAGES:
-        _draw_images(current, rows.frame)
     elif view == COMBINATIONS:
         _draw_combinations(current, rows.ranking, controls)
     elif view == MATRIX:
@@ -312,7 +305,7 @@ def _options(controls: DeltaGenerator, what: str) -> DeltaGenerator:
 def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
     """Draw the matrix of pairs, with the choice of its two sides."""
     with _options(controls, "Classes of the matrix"):
-        axis = choose_axis(current, rows.sides)
+        axis = choose_axis(current)
 
     n_concepts = charts.MOST_IN_MATRIX
     overview = current.read(
@@ -327,7 +320,7 @@ def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) 
 def _draw_graph(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
     """Draw the concept graph with its choices and legend; concepts selected there filter."""
     with _options(controls, "Classes, links and colours of the graph"):
-        axis = choose_axis(current, rows.sides)
+        axis = choose_axis(current)
         edges, color = _choose_links_and_color(rows.model)
     overview: Overview = current.read(
         read_overview, max_edges=edges, include=_concepts_to_draw(rows.ranking)
@@ -423,14 +416,17 @@ def _selection_bar() -> None:
             url.go_to("plan")
 
 
-def _draw_images(current: CurrentDataset, frame: pd.DataFrame) -> None:
-    """Draw the first rows of the table with the first images of the classes that they compare."""
-    for place in range(min(STRIPS, len(frame))):
-        finding = found.of_row(current, row_values(frame, place))
-        st.markdown(finding.text)
-        found.draw_strips(current, finding, f"_first {place}")
-    if len(frame) > STRIPS:
-        st.caption(f"The first {STRIPS} rows of the table; click another row for its images.")
+def _draw_pairs(current: CurrentDataset, ranking: Ranking) -> None:
+    """Draw the first pairs in the table's order with images of the classes that they compare."""
+    pairs = table.read_folded(current, replace(ranking, min_size=2, max_size=2, limit=PAIRS))
+    if pairs.empty:
+        return
+
+    st.header("Strongest pairs", anchor=False)
+    for place in range(len(pairs)):
+        pair = finding.of_row(current, row_values(pairs, place))
+        st.markdown(pair.text)
+        finding.draw_strips(current, pair, f"_pair {place}")
 
 
 def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:

@@ -99,13 +99,16 @@ class _Heads:
         guess, key = self.sample.guesses[name], self.keys[name]
         if key not in st.session_state:
             st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
+        # The widget's name is read aloud as it is, without what makes it bold.
+        st.markdown(f"**{escape(shorten(name, 20))}**")
         roles: Roles = st.selectbox(
-            f"**{escape(shorten(name, 20))}**",
+            name,
             list(_NAMES),
             format_func=_NAMES.__getitem__,
             key=key,
             on_change=self._release,
             args=(key,),
+            label_visibility="collapsed",
         )
         values = self.sample.rows[name].head(_VALUES).tolist()
         # An empty value is a dash, so that a line is a row in all columns.

@@ -72,6 +72,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             others,
             **in_url(EXPANDED),
             width="stretch",
+            select_all=False,
             placeholder="none; double-click a concept",
             help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
             "again to collapse it.",

@@ -90,7 +90,7 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self.chosen = st.container()
+        self.chosen = st.container(key="_plan_chosen")
         self.sizes = st.container(key="_plan_sizes", gap=None)
         left, right = st.columns([6, 7], gap="large")
         self.curve = left.container(key="_plan_curve_place", gap=None)
@@ -99,12 +99,12 @@ class Places:
         # page.css keeps the container with this key in sight.
         self.head = st.container(key="_plan_summary", gap="xsmall")
 
-    def reserve_sizes(self) -> None:
-        """Have the sizes and their curve keep their places in page.css until they are drawn.
+    def reserve(self) -> None:
+        """Have the parts of a plan with sizes keep their places in page.css until they are drawn.
 
         A container without anything in it is not drawn at all.
         """
-        for place in (self.sizes, self.curve):
+        for place in (self.chosen, self.sizes, self.curve, self.head):
             place.space(1)
 
 
@@ -133,7 +133,7 @@ def page() -> None:
     has_images = images_at_hand(current) is not None
     has_sizes = request.planner == WHOLE_IMAGES and has_images
     if has_sizes:
-        places.reserve_sizes()
+        places.reserve()
     with places.budget:
         request = request.with_budget(choose_budget(request.planner))
         with st.popover("How many images?", key="_plan_pilot"):
@@ -193,7 +193,7 @@ def _draw(
     places: Places,
 ) -> None:
     """Draw a plan: its sizes, examples and effects, its queries, and the job that makes it."""
-    effects = st.container()
+    effects = st.container(key="_plan_effects")
     # Drawn before what stands above it, which is all of the plan as it was edited.
     with st.expander(_queries_text(proposal), key="_plan_queries"):
         changes = query_editor.edit(cliques, proposal, request, editable=may_edit())

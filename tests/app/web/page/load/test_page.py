@@ -270,7 +270,7 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     )
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
     names = ("picture", "kind", "place", "things", "extra")
-    heads = {name: widget(app, "selectbox", f"**{name}**") for name in names}
+    heads = {name: widget(app, "selectbox", name) for name in names}
     place = "A concept per value"
     roles = ["Id and picture", "Class", place, "Concepts", "Not used"]
     assert [heads[name].format_func(heads[name].value) for name in names] == roles
@@ -280,9 +280,9 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     assert "What the columns become" in shown_text(app)
     (instead,) = (b for b in app.button if b.label == "“place” instead")
     instead.click().run()
-    assert widget(app, "selectbox", "**kind**").value == ()  # it has no longer what another has
+    assert widget(app, "selectbox", "kind").value == ()  # it has no longer what another has
     assert table(check(app), "Classes (2)") == {"in": 6, "out": 3}
-    widget(app, "selectbox", "**things**").set_value(()).run()
+    widget(app, "selectbox", "things").set_value(()).run()
     assert "No column holds its concepts yet" in shown_text(app)
     assert "No image shows a concept" in shown_text(check(app))
 
@@ -323,7 +323,7 @@ def test_the_class_may_be_one_of_many_columns_of_0_and_1(loading, dataset) -> No
     widget(app, "selectbox", "Class, if it is one of the other 14 columns").select("A3").run()
     assert table(check(app), "Classes (2)") == {"0": 8, "1": 8}
     assert set(table(app, "Concepts (13)")) == set(names) - {"A3"}
-    widget(app, "selectbox", "**image\\_id**").set_value(("class",)).run()
+    widget(app, "selectbox", "image_id").set_value(("class",)).run()
     other = widget(app, "selectbox", "Class, if it is one of the other 14 columns")
     assert other.value is None
 
