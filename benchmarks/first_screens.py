@@ -1,8 +1,9 @@
 """What each page shows first at 1280 x 900: `python -m benchmarks.first_screens`.
 
-On the dataset `digits` of `cobalance demo`, in a real Chromium. Prints for each page where its
-first picture or table begins, how far its parts moved while they came (layout shift; below 0.10 is
-good), what axe finds of any impact, and where that content begins on a phone.
+On the dataset `digits` of the store, with a job and evaluations after `cobalance demo --full`, in a
+real Chromium. Prints for each page where its first picture, graph or table begins, how far its
+parts moved while they came (layout shift; below 0.10 is good), what axe finds of any impact, and
+where that content begins on a phone.
 """
 
 from playwright.sync_api import Page
@@ -21,10 +22,8 @@ SHIFT = """() => new Promise(answer => {
     // A page without any shift has no entry.
     setTimeout(() => answer(0), 500);
 })"""
-CONTENT = ", ".join(
-    f'[data-testid="{name}"]'
-    for name in ("image-grid", "stImage", "stDataFrame", "stVegaLiteChart", "stCode")
-)
+_PARTS = ("image-grid", "stImage", "stDataFrame", "stVegaLiteChart", "stCode")
+CONTENT = ", ".join([".concept-graph", *(f'[data-testid="{name}"]' for name in _PARTS)])
 
 
 def main() -> None:

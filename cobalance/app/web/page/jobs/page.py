@@ -63,8 +63,7 @@ def page() -> None:
     if job.is_active:
         draw_workers()
     results.show(current, job, actions)
-    with st.container(key="_job_images"):
-        _show_images(job)
+    _show_images(job)
     results.draw_rebalanced(job)
     draw_queries(current.name, job, lambda: _download(current, job))
     if not job.is_active:
