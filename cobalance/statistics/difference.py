@@ -63,7 +63,7 @@ def differences(
     # The parts of the interaction are the set and the clique.
     both = [first_sizes - first, first, second_sizes - second, second]
     cells = np.stack(both, axis=1).astype(np.float64)
-    fit = interaction(cells, np.atleast_2d(second_sizes).mean(axis=0))
+    fit = interaction(cells)
     is_tested = fit.tests != NONE
 
     # Classes without images in one of the sets take no part.

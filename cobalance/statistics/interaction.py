@@ -74,19 +74,13 @@ def signs(k: int) -> IntArray:
     return np.where(absent % 2, -1, 1)
 
 
-def interaction(
-    cells: IntArray | FloatArray,
-    class_sizes: IntArray | FloatArray,
-    design: FloatArray | None = None,
-) -> Interaction:
+def interaction(cells: IntArray | FloatArray, design: FloatArray | None = None) -> Interaction:
     """Fit the model without the highest interaction to tables, and test that interaction.
 
     Parameters
     ----------
     cells : int array, shape (n, 2^k, n_classes)
         Images of each class by presence: bit i of the second index says whether part i is present.
-    class_sizes : int array, shape (n_classes,)
-        Images of each class, for choosing the pair of classes of ``exact pair``.
     design : float array, shape (n, n_classes), or None
         Design effects, by which counts are divided for the test; whole ones for an exact test.
 
@@ -100,8 +94,8 @@ def interaction(
 
     The test is G² with as many degrees of freedom as free classes less one. Where a fitted cell of
     a free class is below five images: with two free classes the exact conditional test, two-sided
-    as Fisher's (which it is for single parts); with more, that test between the two classes that
-    differ most from the expected, times the number of pairs (Bonferroni).
+    as Fisher's (which it is for single parts); with more, that test between the two classes whose
+    log odds differ most in standard errors, times the number of pairs (Bonferroni).
     """
     n, n_cells, n_classes = cells.shape
     expected, p_values = np.empty((n, n_classes)), np.ones(n)
@@ -110,12 +104,12 @@ def interaction(
         if not len(rows):
             continue
         row_design = None if design is None else design[rows]
-        expected[rows], p_values[rows], tests[rows] = _block(cells[rows], class_sizes, row_design)
+        expected[rows], p_values[rows], tests[rows] = _block(cells[rows], row_design)
     return Interaction(expected, p_values, tests)
 
 
 def _block(
-    cells: IntArray | FloatArray, class_sizes: IntArray | FloatArray, design: FloatArray | None
+    cells: IntArray | FloatArray, design: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int8]]:
     """Expected images, p-values and tests of some combinations."""
     sign = signs(cells.shape[1].bit_length() - 1)
@@ -133,17 +127,13 @@ def _block(
     p_values = np.where(testable, stats.chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
     tests = np.where(testable, LIKELIHOOD_RATIO, NONE)
 
-    # The two classes that differ most from the expected.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        beyond = np.where(free, -amounts / class_sizes, np.nan)
+    # Where a fitted cell of a free class is small, the exact test between the two classes that
+    # differ most surely: of all classes a tiny one may have the rate furthest from the expected.
+    sparse = testable & (np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED)
     first, last = np.zeros(len(cells), int), np.zeros(len(cells), int)
-    first[testable] = np.nanargmax(beyond[testable], axis=1)
-    last[testable] = np.nanargmin(beyond[testable], axis=1)
-
-    # Where a fitted cell of a free class is small, the exact test between these two.
-    sparse = np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED
+    first[sparse], last[sparse] = _surest_pair(amounts[sparse], fitted[sparse], free[sparse])
     far = np.abs(np.take_along_axis(amounts, np.stack([first, last], 1), 1)).max(axis=1) > FAR
-    exact = np.flatnonzero(testable & sparse & ~far & (first != last))
+    exact = np.flatnonzero(sparse & ~far & (first != last))
     pair = np.stack([cells[exact, :, first[exact]], cells[exact, :, last[exact]]], axis=2)
     pair_p_values = exact_interaction(np.rint(pair).astype(np.int64))
     n_pairs = n_free[exact] * (n_free[exact] - 1) // 2
@@ -151,9 +141,24 @@ def _block(
     tests[exact] = np.where(n_pairs == 1, EXACT, EXACT_PAIR)
 
     # No two classes differ where the observed is as expected everywhere.
-    even = testable & sparse & ~far & (first == last)
+    even = sparse & ~far & (first == last)
     p_values[even], tests[even] = 1.0, np.where(n_free[even] == 2, EXACT, EXACT_PAIR)
     return expected, p_values, tests.astype(np.int8)
+
+
+def _surest_pair(
+    amounts: FloatArray, fitted: FloatArray, free: npt.NDArray[np.bool_]
+) -> tuple[IntArray, IntArray]:
+    """The two free classes whose log odds differ most in standard errors; twice one if none do."""
+    # The variance of a log odds ratio is the sum of the cells' reciprocals (Woolf 1955), and an
+    # amount moves it by as much for each image.
+    variance = np.where(free, (1 / np.maximum(fitted, FLOOR)).sum(axis=1), np.inf)
+    shift = np.where(free, amounts, 0.0) * np.where(free, variance, 0.0)
+    distance = np.abs(shift[:, :, None] - shift[:, None])
+    distance /= np.sqrt(variance[:, :, None] + variance[:, None])
+    n, n_classes = amounts.shape
+    surest = distance.reshape(n, n_classes * n_classes).argmax(axis=1)
+    return np.divmod(surest, n_classes)
 
 
 def fit_cells(cells: IntArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:

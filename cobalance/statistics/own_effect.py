@@ -7,7 +7,14 @@ import pandas as pd
 
 from cobalance.base import BoolArray, FloatArray, IntArray
 from cobalance.counting import MISSING, Cliques, SubsetIndex
-from cobalance.statistics.association import class_rates, largest_difference, rate_differences
+from cobalance.statistics.association import (
+    NONE,
+    TESTS,
+    class_rates,
+    largest_difference,
+    rate_differences,
+)
+from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.imbalance import categorical, class_columns
 from cobalance.statistics.interaction import INTERACTION_TESTS, interaction
 from cobalance.statistics.q_values import q_values
@@ -122,7 +129,8 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
           difference between the largest and the smallest rate
         - ``own_over``, ``own_under`` (category): these two classes; missing where it is 0
         - ``own_p_value``, ``own_test``: of no interaction, see
-          `cobalance.statistics.interaction`
+          `cobalance.statistics.interaction`; for single concepts of one rate in all classes, as
+          ``p_value`` of the imbalance table
         - ``own_q_value``: Benjamini-Hochberg over all rows that have a p-value
         - ``closed``: see `find_closed`
 
@@ -143,8 +151,14 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
     clustering = cliques.clustering
     for rows, _, cells in presence_blocks(cliques, index):
         design = None if clustering is None else clustering.own[rows]
-        fit = interaction(cells, cliques.class_sizes, design)
+        fit = interaction(cells, design)
         expected[rows], p_values[rows], tests[rows] = fit.expected, fit.p_values, fit.tests
+
+    # Of a single concept that is the test of one rate in all classes, over all of them at once.
+    singles = np.flatnonzero(cliques.sizes() == 1)
+    p_values[singles], of_singles = clustered_p_values(cliques.take(singles))
+    names = (*INTERACTION_TESTS, *TESTS[1:])
+    tests[singles] = np.where(of_singles == NONE, NONE, of_singles + len(INTERACTION_TESTS) - 1)
 
     own_q_values, is_tested = np.full(n, np.nan), ~np.isnan(p_values)
     own_q_values[is_tested] = q_values(p_values[is_tested])
@@ -162,7 +176,7 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
             "own_under": categorical(under, cliques.classes),
             "own_p_value": p_values,
             "own_q_value": own_q_values,
-            "own_test": categorical(tests, INTERACTION_TESTS),
+            "own_test": categorical(tests, names),
             "closed": find_closed(cliques, index),
         }
     )

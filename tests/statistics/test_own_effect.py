@@ -14,6 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from cobalance.base.errors import OptionError
 from cobalance.counting.cliques import Cliques, mine_cliques
 from cobalance.counting.incidence import build_incidence
+from cobalance.statistics.imbalance import imbalance_table
 from cobalance.statistics.interaction import INTERACTION_TESTS, exact_interaction, interaction
 from cobalance.statistics.own_effect import find_closed, own_effects
 from cobalance.statistics.summary import communities, summarize
@@ -43,7 +44,7 @@ def test_fit_and_test_are_those_of_a_poisson_model(k, n_classes):
 
     rng = np.random.default_rng(k * 10 + n_classes)
     tables = rng.integers(20, 400, (4, 2**k, n_classes)) * np.arange(1, n_classes + 1)
-    found = interaction(tables, tables.sum(axis=(0, 1)))
+    found = interaction(tables)
     for i, table in enumerate(tables):
         fitted, deviance = poisson_fit(table)
         assert found.expected[i] == pytest.approx(fitted[-1], rel=1e-6)
@@ -76,7 +77,7 @@ def test_of_pairs_enumerates_all_tables_with_the_same_margins(cells):
 def test_fit_keeps_margins_and_has_no_interaction(k, n_classes, random):
     cells = [random.choice([0, 0, 1, 3, 50, 9000]) for _ in range(2**k * n_classes)]
     table = np.array(cells).reshape(2**k, n_classes)
-    found = interaction(table[None], table.sum(axis=0))
+    found = interaction(table[None])
     sign = np.array([-1 if (k - mask.bit_count()) % 2 else 1 for mask in range(2**k)])[:, None]
     fitted = table + sign * (found.expected[0] - table[-1])
     assert (fitted >= -1e-6).all()
@@ -92,11 +93,33 @@ def test_fit_keeps_margins_and_has_no_interaction(k, n_classes, random):
 
 def test_rare_combinations_in_many_classes_are_judged_by_a_pair_of_classes():
     table = np.array([[[90, 80, 99], [10, 1, 1]]])
-    found = interaction(table, table[0].sum(axis=0))
+    found = interaction(table)
     pairs = [fisher_exact(table[0][:, pair]).pvalue for pair in ([0, 1], [0, 2], [1, 2])]
     assert INTERACTION_TESTS[found.tests[0]] == "exact pair"
     assert min(1, 3 * min(pairs)) <= found.p_values[0] <= min(1, 3 * max(pairs))
     assert found.p_values[0] == pytest.approx(3 * pairs[1], rel=1e-6)
+
+
+def test_a_tiny_class_does_not_hide_what_the_others_say():
+    """Its rate is furthest from the expected, and the others' differ beyond any doubt."""
+    table = np.array([[[700, 950, 16], [300, 50, 4]]])
+    found = interaction(table)
+    assert INTERACTION_TESTS[found.tests[0]] == "exact pair"
+    assert found.p_values[0] < 1e-40
+
+
+def test_single_concepts_stand_on_their_own_by_the_test_of_one_rate():
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(4), [900, 400, 150, 30])
+    shown = rng.random((len(labels), 6)) < np.linspace(0.02, 0.4, 6) + 0.1 * (labels == 0)[:, None]
+    cliques = mined(shown, labels, 6, ("a", "b", "c", "d"), common=(), max_size=2)
+    single = cliques.sizes() == 1
+    table, own = imbalance_table(cliques), own_effects(cliques)
+    # The grid of an exact test is made for the cliques that are tested together.
+    assert own["own_p_value"][single].tolist() == pytest.approx(
+        table["p_value"][single].tolist(), rel=0.05
+    )
+    assert own["own_test"][single].tolist() == table["test"][single].tolist()
 
 
 def mined(shown, labels, n_concepts, classes, **options):
@@ -133,7 +156,7 @@ def test_expected_counts_and_closed_cliques_come_from_the_images(seed, n_classes
         assert frame["closed"].iloc[i] == (not same)
     for of_size in tables.values():
         rows, of_cliques = zip(*of_size, strict=True)
-        direct = interaction(np.stack(of_cliques), cliques.class_sizes)
+        direct = interaction(np.stack(of_cliques))
         expected = frame.filter(like="expected_").iloc[[*rows]].to_numpy()
         assert expected == pytest.approx(direct.expected, abs=1e-9)
     q = multipletests(frame["own_p_value"], method="fdr_bh")[1] if len(frame) else []

@@ -109,8 +109,9 @@ def opening(
     ids = {image.id for image in images}
 
     def open_asked() -> None:
-        # Without an id the lightbox is closed.
-        id_ = (st.session_state[key].get("asked") or {}).get("id")
+        # Whoever has gone to another page meanwhile has no state here. Without an id the lightbox
+        # is closed.
+        id_ = (st.session_state.get(key, {}).get("asked") or {}).get("id")
         if id_ is None or id_ in ids:
             on_open(id_)
 
@@ -121,7 +122,7 @@ def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callabl
     """Callback that passes on a switch's new state."""
 
     def switch() -> None:
-        on_switch(bool((st.session_state[key].get(name) or {}).get("on")))
+        on_switch(bool((st.session_state.get(key, {}).get(name) or {}).get("on")))
 
     return switch
 

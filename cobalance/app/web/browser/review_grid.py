@@ -90,12 +90,12 @@ def review_grid(
 
     def take_end() -> None:
         # A report of another page would turn this one, too.
-        after = (st.session_state[key].get("page") or {}).get("after")
+        after = (st.session_state.get(key, {}).get("page") or {}).get("after")
         if listed and after == listed[-1].id:
             on_end()
 
     def take_details() -> None:
-        id_ = (st.session_state[key].get("details") or {}).get("id")
+        id_ = (st.session_state.get(key, {}).get("details") or {}).get("id")
         if isinstance(id_, str) and any(image.id == id_ for image in listed):
             on_details(id_)
 
