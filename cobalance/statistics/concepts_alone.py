@@ -37,8 +37,11 @@ class ToldBits:
 
     @property
     def bits(self) -> float:
-        """The mean over classes of the mean over their images."""
-        return self._mean(self.by_image)
+        """The mean over classes of the mean over their images, at least 0.
+
+        Below 0 what was learned misleads, and tells nothing.
+        """
+        return max(0.0, self._mean(self.by_image))
 
     def change_error(self, other: "ToldBits") -> float:
         """Standard error of the difference from another reading of the same images."""

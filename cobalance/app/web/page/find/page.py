@@ -33,7 +33,7 @@ from cobalance.workflows.embed.search import (
 )
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
-VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)
+VIEWS = (DUPLICATES, SIMILAR, MAP, TAGS)
 _COUNTS = (24, 48, 100)
 _MOST_GROUPS = 20
 
