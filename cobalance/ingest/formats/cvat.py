@@ -170,12 +170,12 @@ def _place_of_joints(skeleton: Element) -> dict[str, Any]:
     return place_of(joints, is_area=False)
 
 
-CVAT = ToolReader(
-    "CVAT 1.1 for images or video: an XML file, or a folder or archive with some",
-    (b"<annotations",),
-    _records,
-    (".xml",),
+PLUGIN = format_of(
+    "cvat",
+    ToolReader(
+        "CVAT 1.1 for images or video: an XML file, or a folder or archive with some",
+        (b"<annotations",),
+        _records,
+        (".xml",),
+    ),
 )
-
-
-PLUGIN = format_of("cvat", CVAT)

@@ -4,7 +4,6 @@ https://docs.openvino.ai/datumaro
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import starmap
 from typing import Any
 
 from cobalance.ingest.collector import VIDEO
@@ -68,11 +67,14 @@ def _place(annotation: Any) -> dict[str, Any]:
     return place_of(pairs_in_turn(numbers), is_area=kind == "polygon")
 
 
-TOOLS = {
-    "datumaro": json_reader(
-        "Datumaro JSON", _datumaro, "/categories.label", "/items.id",
-        key="items", beside=("categories",),
+PLUGIN = format_of(
+    "datumaro",
+    json_reader(
+        "Datumaro JSON",
+        _datumaro,
+        "/categories.label",
+        "/items.id",
+        key="items",
+        beside=("categories",),
     ),
-}  # fmt: skip
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+)

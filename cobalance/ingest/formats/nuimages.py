@@ -60,13 +60,13 @@ def _rows(version: PurePosixPath, table: str, read: Read) -> Any:
     return map(msgspec.json.decode, msgspec.json.decode(content, type=list[msgspec.Raw]))
 
 
-NUIMAGES = ToolReader(
-    "nuImages: JSON tables of a version, such as v1.0-train",
-    (),
-    _records,
-    ("object_ann.json",),
-    keys=("/sample_data_token", "/category_token", "/bbox"),
+PLUGIN = format_of(
+    "nuimages",
+    ToolReader(
+        "nuImages: JSON tables of a version, such as v1.0-train",
+        (),
+        _records,
+        ("object_ann.json",),
+        keys=("/sample_data_token", "/category_token", "/bbox"),
+    ),
 )
-
-
-PLUGIN = format_of("nuimages", NUIMAGES)

@@ -114,12 +114,12 @@ def _numbers(element: Element, *names: str) -> list[float]:
     return numbers
 
 
-PASCAL_VOC = PascalVoc(
-    "Pascal VOC: a folder or archive with an XML file of boxes for each image",
-    (b"<annotation",),
-    _records,
-    (".xml",),
+PLUGIN = format_of(
+    "pascal-voc",
+    PascalVoc(
+        "Pascal VOC: a folder or archive with an XML file of boxes for each image",
+        (b"<annotation",),
+        _records,
+        (".xml",),
+    ),
 )
-
-
-PLUGIN = format_of("pascal-voc", PASCAL_VOC)

@@ -7,7 +7,6 @@ import base64
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import starmap
 from math import degrees
 from operator import itemgetter
 from struct import unpack_from
@@ -121,10 +120,7 @@ def _key(thing: Any) -> Any:
     return thing.get("key") or thing.get("id")
 
 
-TOOLS = {
-    "supervisely": json_reader(
-        "Supervisely", _supervisely, "description", "tags", "size", "objects"
-    ),
-}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGIN = format_of(
+    "supervisely",
+    json_reader("Supervisely", _supervisely, "description", "tags", "size", "objects"),
+)
