@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
-from typing import Any, ParamSpec, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypedDict
 
 from cobalance.base import (
     EXTRAS,
@@ -18,6 +18,7 @@ from cobalance.base import (
     NotFoundError,
     OptionError,
     Progress,
+    T,
     inflect,
     needs_extra,
     silent,
@@ -45,7 +46,6 @@ from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
 _P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 _running_here = threading.Lock()
 """The queue is one a process, see `cobalance.generation.jobs.job_queue`."""
@@ -129,8 +129,8 @@ def _open_segmenters(job: JobSettings) -> _Segmenting:
     return opened
 
 
-def _run_alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
-    def call_alone(*args: _P.args, **options: _P.kwargs) -> _T:
+def _run_alone(lock: threading.Lock, function: Callable[_P, T]) -> Callable[_P, T]:
+    def call_alone(*args: _P.args, **options: _P.kwargs) -> T:
         with lock:
             return function(*args, **options)
 

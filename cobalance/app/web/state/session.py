@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.base import NO_LIMIT, DataError, UnknownNameError
+from cobalance.base import NO_LIMIT, DataError, T, UnknownNameError
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore, Node, schema
 from cobalance.graph.dataset import (
@@ -42,7 +42,6 @@ _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
     schema.PLAN.label: ("plans", {}),
 }
 
-T = TypeVar("T")
 
 _opening = Lock()
 _opened: list[GraphStore] = []  # the store, if it is open
