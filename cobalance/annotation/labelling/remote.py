@@ -109,8 +109,9 @@ class RemoteYesNo(ScoringAnnotator):
         LanguageModelError
             The model cannot be reached, gives no probabilities, or answers so of no image.
         """
-        question = self.options.question
-        prompts = [question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
+        prompts = [
+            self.options.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts
+        ]
         questions = [
             Question(prompt, images=(image,), first_token=True)
             for image in map(within, images)

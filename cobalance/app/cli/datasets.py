@@ -45,11 +45,10 @@ def list_(to: TableOutput) -> None:
         frame = states.list_datasets(store)
     if frame.empty and to.is_table:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
-        return
-
-    if to.is_shown:
-        frame = _shorten(frame)
-    to.write(frame, unbroken=_WHOLE, spare=_SPARE)
+    else:
+        if to.is_shown:
+            frame = _shorten(frame)
+        to.write(frame, unbroken=_WHOLE, spare=_SPARE)
 
 
 @app.command()

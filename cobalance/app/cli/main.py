@@ -256,13 +256,11 @@ def _options(
         os.environ["COBALANCE_LOG"] = log_level
     if log_file is not None:
         os.environ["COBALANCE_LOG_FILE"] = str(log_file.absolute())
-    if "--help" in sys.argv:
-        return
+    if "--help" not in sys.argv:
+        from cobalance.workflows.settings import LogSettings
 
-    from cobalance.workflows.settings import LogSettings
-
-    LogSettings.from_environment().write_log()
-    _note_unread_variables()
+        LogSettings.from_environment().write_log()
+        _note_unread_variables()
 
 
 def _note_unread_variables() -> None:

@@ -164,11 +164,10 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
         near = np.flatnonzero(_distances(word, kept[:n_kept]) <= distance)
         if len(near):
             earlier.append(int(positions[near[0]]))
-            continue
-
-        kept[n_kept], positions[n_kept] = word, position
-        n_kept += 1
-        earlier.append(None)
+        else:
+            kept[n_kept], positions[n_kept] = word, position
+            n_kept += 1
+            earlier.append(None)
     return earlier
 
 

@@ -146,12 +146,13 @@ class Settler:
                 for query, candidates in candidates_of.items()
             }
 
-        rank_by = self.settings.rank_by
         settlements = []
         ranked: dict[str, RankedCandidate] = {}
         for identity, query in zip(ids, queries, strict=True):
             candidates = candidates_of.get(identity, [])
-            settlement = rank_query(identity, query.made, query.n, candidates, rank_by)
+            settlement = rank_query(
+                identity, query.made, query.n, candidates, self.settings.rank_by
+            )
             settlements.append(settlement)
             ranked |= {candidate.id: candidate for candidate in settlement.ranked}
 

@@ -58,6 +58,5 @@ def read_table(file: IO[bytes]) -> tuple[list[str], Vectors]:
     """Read the ids and vectors that `write_table` has written."""
     table = pq.read_table(file)
     rows = table["vector"].combine_chunks()
-    width = rows.type.list_size
-    vectors = rows.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+    vectors = rows.flatten().to_numpy(zero_copy_only=False).reshape(-1, rows.type.list_size)
     return table["id"].to_pylist(), vectors

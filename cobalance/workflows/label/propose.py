@@ -309,7 +309,6 @@ def open_model(settings: Settings, which: str) -> ChatModel:
             "COBALANCE_CHAT_URL is set without COBALANCE_CHAT_MODEL. Name the model there."
         )
 
-    file = settings.cobalance_chat_key_file
-    key_file = map_optional(str, file)
+    key_file = map_optional(str, settings.cobalance_chat_key_file)
     endpoint = {"url": url, "model": model, "key_file": key_file}
     return open_endpoint(read_options(EndpointSettings, endpoint, "The language model"))

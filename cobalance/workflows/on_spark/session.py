@@ -201,8 +201,9 @@ class SparkImages:
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Sample in every task, then among the tasks' samples."""
         images = read_images(self.session, self.path, self.options, of_split=split)
-        concepts = self.singles.counts
-        of_tasks = sample_with_spark(images, concepts, cliques, sample.per_class, sample.seed)
+        of_tasks = sample_with_spark(
+            images, self.singles.counts, cliques, sample.per_class, sample.seed
+        )
         return choose_sample(of_tasks, cliques, sample)
 
 

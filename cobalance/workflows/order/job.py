@@ -172,11 +172,12 @@ def _check_patches(
     store: GraphStore, dataset: str, settings: JobSettings, queries: Sequence[PlannedQuery]
 ) -> None:
     """Raise OptionError for a group that no edited image can lend an object of."""
-    if not needs_patch(settings.backend):
-        return
-    images = read_image_concepts(store, dataset)
-    is_edited = images["id"].isin(_edited_images(queries))
-    check_patches(settings.backend, _edited_groups(queries), set(images["class_name"][is_edited]))
+    if needs_patch(settings.backend):
+        images = read_image_concepts(store, dataset)
+        is_edited = images["id"].isin(_edited_images(queries))
+        check_patches(
+            settings.backend, _edited_groups(queries), set(images["class_name"][is_edited])
+        )
 
 
 def _edited_images(queries: Sequence[PlannedQuery]) -> list[str]:

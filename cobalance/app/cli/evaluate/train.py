@@ -134,11 +134,10 @@ def train(
     next_command = f"cobalance evaluate show {quote(datasets[0])}"
     if not here:
         _note_ordered(ordered, next_command)
-        return
-
-    notes.print(f"{inflect(len(ordered.ids), 'evaluations')} ended. Next: {next_command}")
-    if any(evaluation.state != "done" for evaluation in ended):
-        raise typer.Exit(1)
+    else:
+        notes.print(f"{inflect(len(ordered.ids), 'evaluations')} ended. Next: {next_command}")
+        if any(evaluation.state != "done" for evaluation in ended):
+            raise typer.Exit(1)
 
 
 def _note_ordered(ordered: "ordering.Ordered", next_command: str) -> None:

@@ -228,8 +228,9 @@ def _draw_grid(
     **options: Any,
 ) -> None:
     """Draw images of a clique, with the regions of its concepts in the colour of the class."""
-    folder = session.settings().folders().regions
-    regions = read_regions(folder, current.name, images["id"].tolist())
+    regions = read_regions(
+        session.settings().folders().regions, current.name, images["id"].tolist()
+    )
     clique_regions = regions[regions["concept"].isin(clique)]
 
     class_color = class_colors(list(current.class_sizes))[class_name]

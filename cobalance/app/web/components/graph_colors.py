@@ -55,10 +55,10 @@ def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPictu
     for row, node in enumerate(picture.nodes, start=1):
         if node.kind == "class":
             nodes.append(replace(node, skew=0.0))
-            continue
-        label = node.label if n_tested[row] else f"{node.label} (untested)"
-        text = f"{node.description}\n{notes[row]}"
-        nodes.append(replace(node, label=label, skew=skews[row], description=text))
+        else:
+            label = node.label if n_tested[row] else f"{node.label} (untested)"
+            text = f"{node.description}\n{notes[row]}"
+            nodes.append(replace(node, label=label, skew=skews[row], description=text))
 
     edges = []
     for row, edge in enumerate(picture.edges, start=1 + len(picture.nodes)):

@@ -73,13 +73,13 @@ def draw(frame: Frame) -> None:
     panels = list_panels(current.store, frame.of, dataset=current.name)
     if not panels:
         _offer(frame, current, key)
-        return
-    with st.container(width=_WIDTH_PX):
-        with st.container(horizontal=True):
-            panel = _choose(frame.name, panels)
-            person = _choose_person(panel.people, frame.name)
-        if person is not None:
-            st.fragment(run_every=None)(_show)(frame, panel.id, person)
+    else:
+        with st.container(width=_WIDTH_PX):
+            with st.container(horizontal=True):
+                panel = _choose(frame.name, panels)
+                person = _choose_person(panel.people, frame.name)
+            if person is not None:
+                st.fragment(run_every=None)(_show)(frame, panel.id, person)
 
 
 def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:

@@ -115,16 +115,15 @@ def _draw_log(worker: LocalWorker) -> None:
     lines = worker.lines()
     if not lines:
         st.caption("It has said nothing yet.")
-        return
-
-    st.caption(f"Its last {min(len(lines), LAST_LINES)} lines.")
-    st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
-    download(
-        "Download the log",
-        "\n".join([*lines, ""]).encode(),
-        f"worker-{worker.number}.log",
-        key=f"_worker_log_file {worker.number}",
-    )
+    else:
+        st.caption(f"Its last {min(len(lines), LAST_LINES)} lines.")
+        st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
+        download(
+            "Download the log",
+            "\n".join([*lines, ""]).encode(),
+            f"worker-{worker.number}.log",
+            key=f"_worker_log_file {worker.number}",
+        )
 
 
 REFRESH_S = 2

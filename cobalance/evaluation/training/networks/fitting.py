@@ -137,8 +137,9 @@ class Fitting:
             settings = replace(settings, about=about)
 
         network = Network(self.network.backbone, finished.to(self.device))
-        batch = self.options.batch_size
-        return NetworkModel(Classifier(network, settings, self.device, self.dtype, batch))
+        return NetworkModel(
+            Classifier(network, settings, self.device, self.dtype, self.options.batch_size)
+        )
 
     def state(self) -> loop.Tensors:
         """All that later epochs depend on."""

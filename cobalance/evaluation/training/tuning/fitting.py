@@ -279,6 +279,7 @@ def _digest(
         for images in (training, held_out)
         if images
     ]
-    weights = model.vision.weights_sha256
-    text = json.dumps([type(model).__name__, facts, run.seed, weights, pairs], sort_keys=True)
+    text = json.dumps(
+        [type(model).__name__, facts, run.seed, model.vision.weights_sha256, pairs], sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()
