@@ -38,7 +38,8 @@ class ToldBits:
     @property
     def bits(self) -> float:
         """The mean over classes of the mean over their images."""
-        return self._mean(self.by_image)
+        means = [self.by_image[self.labels == code].mean() for code in np.unique(self.labels)]
+        return float(np.mean(means)) if means else 0.0
 
     def change_error(self, other: "ToldBits") -> float:
         """Standard error of the difference from another reading of the same images."""
@@ -48,10 +49,6 @@ class ToldBits:
             for code in np.unique(self.labels)
         ]
         return float(np.sqrt(np.sum(variances)) / max(len(variances), 1))
-
-    def _mean(self, values: FloatArray) -> float:
-        means = [values[self.labels == code].mean() for code in np.unique(self.labels)]
-        return float(np.mean(means)) if means else 0.0
 
 
 def concepts_alone(

@@ -151,32 +151,21 @@ def order_evaluations(
             run_settings = settings
             if training_set == "real" or not synthetic[train]:
                 run_settings = _with_equal_numbers(method, settings, fewest)
-            runs = _runs_of_seeds(method, seeds, run_settings, training_set, most)
+            runs = [
+                NewEvaluation(
+                    method,
+                    seed=seed,
+                    settings=run_settings.model_dump(mode="json"),
+                    training_set=training_set,
+                    most_synthetic=most,
+                    **run_settings.to_compare(),
+                )
+                for seed in seeds
+            ]
             evaluation_images(runs[0], train, test, run_settings, read, Run(seeds[0]))
             ordered[train, method] += runs
 
     return _create_missing(store, order, ordered, checked, test, created_by)
-
-
-def _runs_of_seeds(
-    method: str,
-    seeds: Sequence[int],
-    settings: RunSettings,
-    training_set: str,
-    most_synthetic: int | None,
-) -> list[NewEvaluation]:
-    """New evaluations that differ by their seeds alone."""
-    return [
-        NewEvaluation(
-            method,
-            seed=seed,
-            settings=settings.model_dump(mode="json"),
-            training_set=training_set,
-            most_synthetic=most_synthetic,
-            **settings.to_compare(),
-        )
-        for seed in seeds
-    ]
 
 
 def _create_missing(
