@@ -14,7 +14,7 @@ from .similarity import (
 from .stored import (
     embedding_files as embedding_files,
     read_stored as read_stored,
-    read_table as read_table,
+    read_vectors as read_vectors,
     time_written as time_written,
     write_embeddings as write_embeddings,
     write_table as write_table,

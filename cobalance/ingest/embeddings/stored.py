@@ -51,10 +51,10 @@ def read_stored(folder: Path, dataset: str) -> tuple[list[str], Vectors] | None:
     if not path.exists():
         return None
     with path.open("rb") as file:
-        return read_table(file)
+        return read_vectors(file)
 
 
-def read_table(file: IO[bytes]) -> tuple[list[str], Vectors]:
+def read_vectors(file: IO[bytes]) -> tuple[list[str], Vectors]:
     """Read the ids and vectors that `write_table` has written."""
     table = pq.read_table(file)
     rows = table["vector"].combine_chunks()

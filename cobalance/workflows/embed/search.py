@@ -33,7 +33,7 @@ from cobalance.ingest.embeddings import (
     principal_axes,
     read_embeddings,
     read_stored,
-    read_table,
+    read_vectors,
     write_embeddings,
 )
 from cobalance.workflows.folders import Folders
@@ -245,7 +245,7 @@ def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     output = folders.open_output()
     name = computed_file(latest.id)
     if output.exists(name):
-        names, unit = read_table(BytesIO(output.read(name)))
+        names, unit = read_vectors(BytesIO(output.read(name)))
         keep_embeddings(store, folders, dataset, name, names, unit)
         output.delete(name)
 
