@@ -21,8 +21,8 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Engine, MiningOptions
-from cobalance.evaluation.training.features import USUAL
-from cobalance.generation.planning import PlanOptions, simulate
+from cobalance.evaluation import USUAL
+from cobalance.generation import PlanOptions, simulate
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
@@ -59,7 +59,7 @@ from cobalance.graph.tags import (
     write_note,
 )
 from cobalance.graph.tasks import read_task
-from cobalance.ingest.embeddings import check_vectors, read_embeddings
+from cobalance.ingest import check_vectors, read_embeddings
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (

@@ -28,7 +28,7 @@ from cobalance.counting import (
     mine_cliques,
     mine_one_against_rest,
 )
-from cobalance.ingest.published import Published, read_published
+from cobalance.ingest import Published, read_published
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.display import Result, matching_rows, rows_at
@@ -399,7 +399,7 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
-    from cobalance.ingest.options import ReadOptions
+    from cobalance.ingest import ReadOptions
     from cobalance.workflows.on_spark.deciding import decide_columns
     from cobalance.workflows.on_spark.session import SparkImages, spark_session
 

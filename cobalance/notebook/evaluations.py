@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import Progress, inflect, silent, text_if
-from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation import Inputs, Scored, check_predictions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.evaluations import Evaluation, read_evaluation
 from cobalance.notebook.display import Result

@@ -12,7 +12,7 @@ import pandas as pd
 
 from cobalance.base import Progress, WaitedTooLongError, needs_extra, silent
 from cobalance.base.safe_text import safe_text
-from cobalance.generation.export import ExportOptions
+from cobalance.generation import ExportOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.jobs import (
     Candidate,

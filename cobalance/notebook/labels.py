@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.annotation.auditing import PER_STRATUM
-from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
+from cobalance.annotation import PER_STRATUM, LabelSettings, label_summary, read_labels
 from cobalance.base import Progress, inflect, silent
 from cobalance.graph.annotations import AnnotationRun, read_run
 from cobalance.graph.database import GraphStore

@@ -19,7 +19,7 @@ from cobalance.base import (
     text_if,
 )
 from cobalance.counting import Cliques, Incidence, MiningOptions
-from cobalance.generation.planning import (
+from cobalance.generation import (
     PLANNERS,
     SIZE_MEASURES,
     Plan as PlanRecord,
@@ -38,7 +38,7 @@ from cobalance.generation.planning import (
     summarize_plan,
     touched_rows,
 )
-from cobalance.ingest.reader import read_text
+from cobalance.ingest import read_text
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.diagnosis import Imbalances, imbalances
 from cobalance.notebook.display import Result, card, table_html

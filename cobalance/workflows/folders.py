@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from cobalance.base import MachineError, T, make_folder
 from cobalance.graph.database import write_private
-from cobalance.vision.stored import DatasetFiles
+from cobalance.vision import DatasetFiles
 from cobalance.vision.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"

@@ -20,8 +20,7 @@ from cobalance.annotation.language import (
     in_order,
 )
 from cobalance.base import OptionError, Setting
-from cobalance.vision.images import ImageArray, within
-from cobalance.vision.models import CaptionOptions, VlmOptions
+from cobalance.vision import CaptionOptions, ImageArray, VlmOptions, within
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""

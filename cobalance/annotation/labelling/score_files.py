@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cobalance.annotation.annotators.annotator import Annotator, Floats, Scores
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")

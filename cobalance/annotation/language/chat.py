@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cobalance.base import CobalanceError, R, T
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 
 
 class LanguageModelError(CobalanceError):

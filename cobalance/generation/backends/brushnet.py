@@ -21,7 +21,7 @@ from cobalance.generation.backends.pipelines.diffusion import (
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.models import choose_device, choose_dtype, find_checkpoint, load_model
+from cobalance.vision import choose_device, choose_dtype, find_checkpoint, load_model
 
 
 class BrushNetOptions(DiffusionOptions):

@@ -13,7 +13,7 @@ from pydantic import Field
 from cobalance.base import Image, Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 
 
 class DuplicatesOptions(Options):

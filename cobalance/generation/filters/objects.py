@@ -15,7 +15,7 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models import Detector, DetectorOptions, open_detector
+from cobalance.vision import Detector, DetectorOptions, open_detector
 
 
 class ObjectsOptions(DetectorOptions):

@@ -16,7 +16,7 @@ from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.manifest_rows import Row
 from cobalance.graph.database import GraphStore
 from cobalance.graph.jobs import read_kept
-from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision import ImageArray, MaskArray
 from cobalance.vision.stored.output_folder import OutputFolder
 
 Format = Literal["png", "jpeg"]

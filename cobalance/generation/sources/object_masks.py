@@ -28,7 +28,7 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.vision.images import ImageArray, MaskArray, SegmentationError, mask
+from cobalance.vision import ImageArray, MaskArray, SegmentationError, mask
 
 Segment = Callable[[ImageArray, Box | None], MaskArray]
 """Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cobalance.ingest.embeddings.similarity import Vectors
-from cobalance.vision.stored import DatasetFiles
+from cobalance.vision import DatasetFiles
 
 
 def embedding_files(folder: Path) -> DatasetFiles:

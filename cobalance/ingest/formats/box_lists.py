@@ -18,7 +18,7 @@ from cobalance.base import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of
+from cobalance.vision import place_of
 
 _Row = Sequence[str]
 _Add = Callable[[Picture, _Row], None]

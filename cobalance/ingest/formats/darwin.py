@@ -14,7 +14,7 @@ from cobalance.ingest.formats.json_records import box_place, json_reader, points
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, place_of_ellipse, place_of_parts
+from cobalance.vision import Point, place_of, place_of_ellipse, place_of_parts
 
 _RASTER_LAYER = "__raster_layer__"  # the container of all masks of a slot
 _FRAME = "{:07}.png"  # as darwin-py calls the frames that it downloads

@@ -10,7 +10,7 @@ from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.json_records import box_place, json_reader, pairs, pairs_in_turn
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse, turn_box
+from cobalance.vision import place_of, place_of_ellipse, turn_box
 
 
 def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:

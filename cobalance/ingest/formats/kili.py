@@ -12,7 +12,7 @@ from cobalance.ingest.formats.answers import gather
 from cobalance.ingest.formats.json_records import json_reader
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, place_of_parts
+from cobalance.vision import Point, place_of, place_of_parts
 
 _AREAS = ("polygon", "semantic")
 

@@ -20,7 +20,7 @@ from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.names import omit
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of, place_of_ellipse, turn_box
+from cobalance.vision import place_of, place_of_ellipse, turn_box
 
 _ABOUT_TASKS = {
     "id", "annotator", "annotation_id", "created_at", "updated_at", "agreement", "lead_time",

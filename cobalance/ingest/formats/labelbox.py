@@ -8,7 +8,7 @@ from cobalance.ingest.formats.answers import gather
 from cobalance.ingest.formats.json_records import box_place, json_reader, points_of
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of
+from cobalance.vision import place_of
 
 _DOCUMENTS = (".pdf", ".html", ".txt", ".json", ".csv", ".wav", ".mp3")
 _PICTURES = (None, "image", "video", "tiled_image")  # types of assets that show something

@@ -20,7 +20,7 @@ from cobalance.ingest.formats.json_records import (
 )
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of, place_of_ellipse
+from cobalance.vision import place_of, place_of_ellipse
 
 _AREAS = ("polygon", "rotation", "quadrilateral")
 

@@ -12,7 +12,7 @@ import msgspec
 from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of
+from cobalance.vision import place_of
 
 _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
 

@@ -12,7 +12,7 @@ from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolRea
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import Point, place_of_parts, turn_box
+from cobalance.vision import Point, place_of_parts, turn_box
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 

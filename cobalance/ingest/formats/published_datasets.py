@@ -21,7 +21,7 @@ from cobalance.ingest.formats.json_records import (
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import formats_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import Point, place_of, place_of_parts
+from cobalance.vision import Point, place_of, place_of_parts
 
 _GROUP = "group"  # ends Cityscapes' labels of several objects
 

@@ -21,7 +21,7 @@ from cobalance.ingest.paths import are_classes
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import (
+from cobalance.vision import (
     MAX_BYTES,
     ImageFileError,
     SegmentationError,

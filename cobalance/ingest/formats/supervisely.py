@@ -18,7 +18,7 @@ from cobalance.ingest.formats.json_records import box_place, corners_place, json
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_parts, turn_box
+from cobalance.vision import place_of, place_of_parts, turn_box
 
 _PNG_HEAD = 24  # bytes until after its width and height
 _BITMAPS = ("bitmap", "alpha_mask")

@@ -17,7 +17,7 @@ from cobalance.ingest.formats.json_records import (
 )
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of, place_of_parts
+from cobalance.vision import place_of, place_of_parts
 
 _CLASSES = ("classes", "CLASSES", "categories", "category")
 

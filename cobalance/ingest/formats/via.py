@@ -18,7 +18,7 @@ from cobalance.ingest.formats.json_records import box_place, json_reader, pairs_
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.names import map_values, number_items
 from cobalance.ingest.reader import formats_of
-from cobalance.vision.images import place_of, place_of_ellipse
+from cobalance.vision import place_of, place_of_ellipse
 
 _PROJECT = "_via_img_metadata"  # in projects; each key of it, as of other files, is an image's
 _CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")

@@ -23,7 +23,7 @@ from cobalance.ingest.masks.same_names import (
 )
 from cobalance.ingest.names import split_named, without
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
+from cobalance.vision import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
 
 # Names without any of these are read no further, of very many pictures.
 _HINT = re.compile(

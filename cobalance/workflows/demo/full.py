@@ -20,10 +20,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from cobalance.base import Annotations, ImageRecord, Progress, silent, text_if
+from cobalance.evaluation import COMMON, Shortcuts, mean_text
 from cobalance.evaluation.metrics import group_accuracy
-from cobalance.evaluation.reports import mean_text
-from cobalance.evaluation.shortcuts import COMMON, Shortcuts
-from cobalance.generation.planning import PlanOptions
+from cobalance.generation import PlanOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import write_annotations
 from cobalance.graph.evaluations import count_synthetic, read_evaluation

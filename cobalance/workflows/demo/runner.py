@@ -11,7 +11,7 @@ from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import find_dataset, mine_dataset, read_plan, write_annotations
 from cobalance.graph.jobs import Job, list_jobs, retry_job
 from cobalance.graph.tasks import Task
-from cobalance.vision.images import write_regions
+from cobalance.vision import write_regions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name

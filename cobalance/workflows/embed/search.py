@@ -25,7 +25,7 @@ from cobalance.graph.dataset import (
     write_changes,
 )
 from cobalance.graph.tasks import Task, list_tasks
-from cobalance.ingest.embeddings import (
+from cobalance.ingest import (
     Vectors,
     groups_of,
     near_pairs,

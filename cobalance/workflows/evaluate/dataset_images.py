@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from cobalance.base import Progress, silent
-from cobalance.evaluation.training.data import LabelledImages
+from cobalance.evaluation import LabelledImages
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_annotations
 from cobalance.graph.jobs import read_changed, read_sources

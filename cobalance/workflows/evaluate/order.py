@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cobalance.base import OptionError, Progress, Setting, check_known, join_needs, log_run, silent
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS, Preset
+from cobalance.evaluation import METHODS, PRESETS, SETS, Preset, Run, Shortcuts
 from cobalance.graph.database import GraphStore, json_text
 from cobalance.graph.dataset import dataset_state, split_sizes
 from cobalance.graph.evaluations import NewEvaluation, create_evaluations, reading

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.annotation.labelling import LabelSettings, read_labels
+from cobalance.annotation import LabelSettings, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import ConflictError, OptionError, Progress, log_run, silent
 from cobalance.graph.annotations import (

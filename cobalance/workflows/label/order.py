@@ -8,16 +8,19 @@ from typing import Any, get_args
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.annotation.labelling import LabelledAttribute, LabelSettings, Rule, check_remote
-from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.language import EndpointSettings
-from cobalance.annotation.proposing import (
+from cobalance.annotation import (
+    ANNOTATORS,
     PERCEIVED,
+    EndpointSettings,
+    LabelledAttribute,
+    LabelSettings,
+    Rule,
+    check_remote,
     is_sensitive,
     measure_seconds,
     names_sensitive_trait,
 )
+from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import (
     Action,
     DataError,

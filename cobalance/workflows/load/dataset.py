@@ -18,11 +18,8 @@ from cobalance.graph.dataset import (
     write_sampled,
 )
 from cobalance.graph.tags import apply_tags
-from cobalance.ingest.captions import caption_files, write_image_texts
-from cobalance.ingest.embeddings import embedding_files
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.vision.images import region_files, write_regions
-from cobalance.vision.stored import DatasetFiles
+from cobalance.ingest import PackedPictures, caption_files, embedding_files, write_image_texts
+from cobalance.vision import DatasetFiles, region_files, write_regions
 from cobalance.workflows.folders import Folders, picture_files, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties

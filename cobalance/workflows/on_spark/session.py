@@ -32,7 +32,7 @@ from cobalance.graph.dataset import (
     load_images,
     write_totals,
 )
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest import ReadOptions
 from cobalance.workflows.on_spark.counting import count_cliques
 from cobalance.workflows.on_spark.deciding import decide_columns
 from cobalance.workflows.on_spark.images import (

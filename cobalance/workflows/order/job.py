@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from cobalance.base import PlannedQuery, Progress, errors, inflect, log_run, silent
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.backends.backend import BackendPlugin
-from cobalance.generation.jobs.patches import check_patches, needs_patch
-from cobalance.generation.jobs.people_consent import check_consent
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.jobs.variants import Variant
-from cobalance.generation.planning import PlanOptions
-from cobalance.generation.recipes import RECIPES
+from cobalance.generation import (
+    BACKENDS,
+    RECIPES,
+    BackendPlugin,
+    JobSettings,
+    PlanOptions,
+    Variant,
+    check_consent,
+    check_patches,
+    needs_patch,
+    read_job_settings,
+)
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
     ClassImages,
@@ -29,8 +33,8 @@ from cobalance.graph.dataset import (
     splits_of,
 )
 from cobalance.graph.jobs import create_job
-from cobalance.ingest.concepts import combine_words, phrases_of
-from cobalance.vision.images import ImageRoots
+from cobalance.ingest import combine_words, phrases_of
+from cobalance.vision import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in
 from cobalance.workflows.plan import no_images
 

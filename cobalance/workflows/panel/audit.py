@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from cobalance.annotation.auditing import PER_STRATUM, assign_people, draw_labels
-from cobalance.annotation.labelling import LabelSettings, present
+from cobalance.annotation import PER_STRATUM, LabelSettings, assign_people, draw_labels, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import (
     BoolArray,

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import assign
-from cobalance.evaluation.study import blind_sentence, draw_pairs, study_results
-from cobalance.generation.recipes import RECIPES
+from cobalance.evaluation import blind_sentence, draw_pairs, study_results
+from cobalance.generation import RECIPES
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_plan_options
 from cobalance.graph.jobs import Job, read_job
@@ -21,7 +21,7 @@ from cobalance.graph.panels import (
     read_pairs,
     read_panel,
 )
-from cobalance.ingest.concepts import GroupWords, combine_words
+from cobalance.ingest import GroupWords, combine_words
 from cobalance.workflows.panel.answers import clean_people
 
 MOST_PAIRS = 300

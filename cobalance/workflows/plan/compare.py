@@ -21,7 +21,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     BASELINES,
     COUNTS,
     PLANNERS,

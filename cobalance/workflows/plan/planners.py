@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.auditing import Verdict
+from cobalance.annotation import Verdict
 from cobalance.base import (
     DataError,
     IntArray,
@@ -23,7 +23,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     Plan,
     PlanOptions,
     PlanSizes,

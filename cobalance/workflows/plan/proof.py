@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning import measure, sets_of, simulate
+from cobalance.generation import measure, sets_of, simulate
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import dataset_state, read_cliques
 from cobalance.graph.queries import compare_imbalances, read_asked

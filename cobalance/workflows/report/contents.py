@@ -12,7 +12,8 @@ import pandas as pd
 
 from cobalance.base import NO_LIMIT, Progress, silent
 from cobalance.counting import Cliques, MiningOptions
-from cobalance.generation.planning import Plan, PlanOptions, measure_all, simulation
+from cobalance.generation import Plan, PlanOptions, measure_all
+from cobalance.generation.planning import simulation
 from cobalance.graph.annotations import has_accepted
 from cobalance.graph.database import GraphStore, Statement
 from cobalance.graph.dataset import (

@@ -24,18 +24,24 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.generation.image_request import GenerationError
-from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.sources.object_masks import FindInstances, FindParts, ObjectMasks, Segment
-from cobalance.generation.sources.sampler import Sources
-from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
+from cobalance.generation import (
+    SEGMENTERS,
+    FindInstances,
+    FindParts,
+    GenerationError,
+    InstanceSegmenter,
+    JobSettings,
+    ObjectMasks,
+    Segment,
+    Sources,
+    find_parts,
+)
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.jobs import ALIVE_S, Job, read_job
 from cobalance.graph.tasks import Task, read_task
-from cobalance.vision.images import ImageFileError, ImageRoots, read_regions
+from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks

@@ -69,7 +69,7 @@ def review(
 
     frame = reviewing.review_frame(attributes)
     if sheet:
-        from cobalance.ingest.tables.sheets import guard_formulas
+        from cobalance.ingest import guard_formulas
 
         to.write(guard_formulas(frame) if to.format is Format.CSV else frame)
         notes.print(

@@ -18,7 +18,7 @@ from cobalance.app.cli.shared import (
     opened_store,
 )
 from cobalance.base import OptionError, inflect, needs_extra
-from cobalance.evaluation.training.texts import TEXT_FEATURES
+from cobalance.evaluation import TEXT_FEATURES
 
 
 def artefact(

@@ -17,10 +17,7 @@ from cobalance.app.cli.shared import (
     read_environment,
 )
 from cobalance.base import inflect, install_command, needs_extra, plugins
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS
+from cobalance.evaluation import FEATURES, METHODS, PRESETS, SETS
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import order as ordering
 

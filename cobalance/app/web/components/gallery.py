@@ -19,7 +19,7 @@ from cobalance.app.web.state import CurrentDataset, access, in_url, number_in_ur
 from cobalance.app.web.widgets import draw_table, escape, grid, shorten
 from cobalance.base import inflect
 from cobalance.graph.queries import list_image_concepts, read_clique_images
-from cobalance.vision.images import read_regions
+from cobalance.vision import read_regions
 from cobalance.workflows.concept_graph import class_colors
 
 MOST_CLASSES = 4

@@ -14,13 +14,7 @@ from cobalance.evaluation.training.networks.model import NetworkModel, linear
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.networks.pixels import make_variation, read_batches
 from cobalance.evaluation.training.selection import RULES
-from cobalance.vision.models import (
-    Classifier,
-    ClassifierSettings,
-    Network,
-    out_of_memory,
-    with_prefix,
-)
+from cobalance.vision import Classifier, ClassifierSettings, Network, out_of_memory, with_prefix
 
 
 @dataclass(eq=False)

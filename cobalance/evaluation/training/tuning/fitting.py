@@ -19,7 +19,7 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.vision.models import (
+from cobalance.vision import (
     VisionModel,
     choose_dtype,
     find_checkpoint,

@@ -9,7 +9,7 @@ from typing import Any
 from cobalance.base import OptionError, diffusers
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
-from cobalance.vision.models import quiet
+from cobalance.vision import quiet
 
 TEXT, IMAGE = SCALES
 FAST_STEPS = 20

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation import ANNOTATORS
 from cobalance.app.web.components import draw_model_options, draw_purpose, say_needs
 from cobalance.app.web.state import (
     CurrentDataset,

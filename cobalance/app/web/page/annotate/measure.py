@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.measuring import GroundTruth, read_mapping, read_truth
+from cobalance.annotation import GroundTruth, read_mapping, read_truth
 from cobalance.app.web.page.annotate.runs import run_title
 from cobalance.app.web.state import CurrentDataset, accept_uploads, id_in_url, may_edit, session
 from cobalance.app.web.widgets import (

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.labelling import LabelSettings, label_summary
+from cobalance.annotation import LabelSettings, label_summary
 from cobalance.app.web.components import draw_workers
 from cobalance.app.web.page.annotate import pictures
 from cobalance.app.web.state import (

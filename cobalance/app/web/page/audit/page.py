@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.annotation.auditing import DOES_NOT, PER_STRATUM, SHOWS, UNKNOWN
+from cobalance.annotation import DOES_NOT, PER_STRATUM, SHOWS, UNKNOWN
 from cobalance.app.web.components import panel
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import Page, escape

@@ -12,8 +12,7 @@ from cobalance.app.web.widgets import (
     names_axis,
     unless_empty,
 )
-from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.reports import mean_text
+from cobalance.evaluation import mean_and_sd, mean_text
 from cobalance.workflows.concept_graph import NEUTRAL, class_colors
 
 MOST_GROUPS = 24

@@ -27,8 +27,7 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import agree, inflect
-from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.reports import REPORTS
+from cobalance.evaluation import REPORTS, mean_and_sd
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import bind_named
 from cobalance.workflows.cells import change_texts, signed_text

@@ -12,8 +12,7 @@ from cobalance.app.web.page.evaluate.examples import MODEL
 from cobalance.app.web.state import CurrentDataset, accept_uploads, may_edit, session, user_name
 from cobalance.app.web.widgets import download, draw_table, edits, escape, show_kept_error
 from cobalance.base import inflect, readable
-from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.evaluation import Inputs, Scored, Shortcuts
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset

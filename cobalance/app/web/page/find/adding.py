@@ -35,9 +35,9 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, is_installed
-from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation import FEATURES
 from cobalance.graph.tasks import Task
-from cobalance.ingest.embeddings import SUFFIXES
+from cobalance.ingest import SUFFIXES
 from cobalance.workflows.embed.compute import compute_embeddings, order_embeddings
 from cobalance.workflows.embed.search import add_embeddings, computing_tasks
 from cobalance.workflows.load.sources import temporary_files

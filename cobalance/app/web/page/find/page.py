@@ -24,7 +24,7 @@ from cobalance.app.web.widgets import (
 from cobalance.base import inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import DatasetState
-from cobalance.ingest.embeddings import time_written
+from cobalance.ingest import time_written
 from cobalance.workflows.embed.search import (
     Embedded,
     cluster_duplicates,

@@ -26,7 +26,7 @@ from cobalance.app.web.widgets import (
     shorten,
     show_kept_error,
 )
-from cobalance.generation.jobs.filter_words import FilterWords
+from cobalance.generation import FilterWords
 from cobalance.graph.jobs import (
     EditedGroup,
     EditedImage,

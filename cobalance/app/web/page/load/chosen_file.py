@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from cobalance.ingest.preview import FoundFile
+from cobalance.ingest import FoundFile
 from cobalance.workflows.load.sources import Source
 
 T = TypeVar("T")

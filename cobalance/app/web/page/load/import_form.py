@@ -14,15 +14,17 @@ from cobalance.app.web.state import session
 from cobalance.app.web.widgets import IF_EXISTS, LABELS, ON_ERROR, bold
 from cobalance.base import clean_name
 from cobalance.graph.dataset import PER_CLASS, Sample
-from cobalance.ingest.concepts import word_list_names
-from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import ReadOptions, code_names, pairs
-from cobalance.ingest.preview import (
+from cobalance.ingest import (
+    FORMATS,
     WHOLE_FOLDER,
     FoundFile,
+    ReadOptions,
     category_names,
+    code_names,
     is_table,
+    pairs,
     sample_table,
+    word_list_names,
 )
 from cobalance.workflows.load.check import ImportRequest
 from cobalance.workflows.load.dataset import default_dataset_name

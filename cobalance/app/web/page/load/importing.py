@@ -23,9 +23,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import Progress, render
 from cobalance.graph.dataset import dataset_state
-from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
+from cobalance.ingest import DATA_ENDINGS, FORMATS, WHOLE_FOLDER, FoundFile, PackedPictures
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
 from cobalance.workflows.load.dataset import describe_load, load_dataset
 from cobalance.workflows.load.image_places import find_images

@@ -21,10 +21,11 @@ from cobalance.app.web.state import (
 from cobalance.app.web.widgets import escape, in_app, meaning
 from cobalance.base import IntArray, inflect, readable
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     COUNTS,
     PLANNERS,
     WHOLE_IMAGES,
+    FormField,
     Plan,
     PlannedImages,
     PlanOptions,
@@ -33,7 +34,6 @@ from cobalance.generation.planning import (
     queries_of,
     run_planner,
 )
-from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.dataset import DatasetState, load_cliques
 from cobalance.statistics import CliqueFilter, find_rows

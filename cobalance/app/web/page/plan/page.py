@@ -54,7 +54,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import IntArray, inflect, render
 from cobalance.counting import Cliques
-from cobalance.generation.planning import (
+from cobalance.generation import (
     BASELINES,
     WHOLE_IMAGES,
     Plan,

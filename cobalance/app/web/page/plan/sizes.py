@@ -8,7 +8,7 @@ import streamlit as st
 from cobalance.app.web.page.plan.estimate import Pace
 from cobalance.app.web.widgets import escape
 from cobalance.base import inflect, text_if
-from cobalance.generation.planning import Plan, PlanSizes
+from cobalance.generation import Plan, PlanSizes
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.concept_graph import NEUTRAL
 from cobalance.workflows.plan import bits_text
