@@ -22,7 +22,7 @@ from cobalance.graph.queries import (
     saved_queries,
 )
 from cobalance.statistics import EVIDENCE
-from cobalance.workflows.cells import to_json
+from cobalance.workflows import to_json
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -24,7 +24,7 @@ from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics import COUNT
-from cobalance.workflows.demo.urbancars import NAME, urbancars as records
+from cobalance.workflows import NAME, urbancars as records
 
 FRAME = "frame"
 """The name of a frame without one, in messages."""

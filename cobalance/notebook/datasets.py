@@ -77,38 +77,37 @@ from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.statistics import Measure
-from cobalance.workflows.diagnose.mine import mine
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.embed.compute import order_embeddings
-from cobalance.workflows.embed.search import (
+from cobalance.workflows import (
+    EvaluationOrder,
+    LabelOrder,
+    ReportOptions,
+    Settings,
+    check_settings,
     cluster_duplicates,
-    find_across_splits,
-    keep_embeddings,
-    require_embedded,
-)
-from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
-from cobalance.workflows.export_graph.tables import dataset_incidence
-from cobalance.workflows.label.order import LabelOrder, order_labels
-from cobalance.workflows.load.dataset import rename_dataset
-from cobalance.workflows.order.job import order_plan, read_order
-from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.plan import (
+    compare_classes,
+    compare_dataset,
     compare_datasets,
+    dataset_incidence,
+    describe_mining,
+    find_across_splits,
+    jobs_frame,
+    keep_embeddings,
+    mine,
+    order_embeddings,
+    order_evaluations,
+    order_labels,
+    order_plan,
+    order_properties,
     plan_counterfactual_dataset,
     plan_dataset,
-    resample_dataset,
-)
-from cobalance.workflows.properties import (
-    compare_classes,
-    order_properties,
+    read_order,
     read_properties,
+    rename_dataset,
+    require_embedded,
+    resample_dataset,
     show_properties,
+    write_report,
 )
-from cobalance.workflows.published import compare_dataset
-from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.page import write_report
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import jobs_frame
 
 
 class Questions(SpeaksPython):

@@ -15,9 +15,14 @@ from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
 from cobalance.notebook.panels import Audit
-from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
-from cobalance.workflows.panel import AuditSample, draw_audit
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import (
+    AuditSample,
+    Settings,
+    change_thresholds,
+    decide_labels,
+    draw_audit,
+    open_scores,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ from cobalance.graph.panels import (
     read_panel,
 )
 from cobalance.notebook.display import Result
-from cobalance.workflows.panel import (
+from cobalance.workflows import (
     answer_sheet,
     audit_imbalances,
     audit_rates,

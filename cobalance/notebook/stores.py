@@ -32,11 +32,19 @@ from cobalance.notebook.datasets import Dataset, Questions, job_of
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import Job
 from cobalance.notebook.remedies import in_python, speaks_python
-from cobalance.workflows.backup.store_backup import Backup, back_up, restore
-from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
-from cobalance.workflows.load.image_places import find_images
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import Connection, connection, open_store
+from cobalance.workflows import (
+    Backup,
+    Connection,
+    Settings,
+    back_up,
+    connection,
+    default_dataset_name,
+    drop_dataset,
+    find_images,
+    load_dataset,
+    open_store,
+    restore,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

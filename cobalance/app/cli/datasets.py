@@ -24,10 +24,10 @@ from cobalance.base.safe_text import safe_text
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
 from cobalance.graph.queries import CATALOGUE
-from cobalance.workflows import settings as all_settings
+from cobalance.workflows import FORMATS, settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors
-from cobalance.workflows.export_graph import FORMATS, files as graph_files, tables as graph_tables
+from cobalance.workflows.export_graph import files as graph_files, tables as graph_tables
 from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)

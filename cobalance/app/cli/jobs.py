@@ -146,7 +146,7 @@ def work(
         return
 
     with needs_extra("A worker", "worker"):
-        from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
+        from cobalance.workflows import gpu_numbers, run_on_gpus, run_worker
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)

@@ -108,7 +108,7 @@ def train(
     # Packages that are missing stop the command before anything is ordered.
     if here:
         with needs_extra("Running evaluations", "worker"):
-            from cobalance.workflows.work.run import run_here
+            from cobalance.workflows import run_here
 
     with opened_store() as (store, progress):
         ordered = ordering.order_evaluations(store, order, progress=progress)

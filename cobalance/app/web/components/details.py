@@ -22,9 +22,7 @@ from cobalance.app.web.widgets import (
 from cobalance.base import OptionError, UnknownNameError
 from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
 from cobalance.statistics import COUNT
-from cobalance.workflows.cells import log_odds_texts, q_text
-from cobalance.workflows.diagnose.findings import describe_lean
-from cobalance.workflows.diagnose.tables import own_texts
+from cobalance.workflows import describe_lean, log_odds_texts, own_texts, q_text
 
 WIDTH_PX = 820
 NOT_MINED = (

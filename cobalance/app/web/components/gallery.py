@@ -20,7 +20,7 @@ from cobalance.app.web.widgets import draw_table, escape, grid, shorten
 from cobalance.base import inflect
 from cobalance.graph.queries import list_image_concepts, read_clique_images
 from cobalance.vision import read_regions
-from cobalance.workflows.concept_graph import class_colors
+from cobalance.workflows import class_colors
 
 MOST_CLASSES = 4
 PER_PAGE = (24, 48, 100)

@@ -9,9 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.widgets import shorten
-from cobalance.workflows.concept_graph import NEUTRAL, GraphPicture, concepts_of
-from cobalance.workflows.diagnose.facets import Facet
-from cobalance.workflows.evaluate.failures import accuracy_texts
+from cobalance.workflows import NEUTRAL, Facet, GraphPicture, accuracy_texts, concepts_of
 
 WRONG_COLOR, RIGHT_COLOR = "#E69F00", "#5D3A9B"
 """Orange and purple, which differ in lightness, too, so that any colour vision tells them apart."""

@@ -19,7 +19,7 @@ from cobalance.graph.queries import (
     read_steps,
     with_images,
 )
-from cobalance.workflows.concept_graph import GraphStep, lay_out_steps
+from cobalance.workflows import GraphStep, lay_out_steps
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100

@@ -9,7 +9,7 @@ from cobalance.app.web.state import CurrentDataset, choice_in_url, id_in_url, in
 from cobalance.app.web.widgets import choose_one, meaning, shorten
 from cobalance.graph.queries import Ranking
 from cobalance.statistics import EVIDENCE, GAP, OWN
-from cobalance.workflows.diagnose.facets import Facet, read_facets
+from cobalance.workflows import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 GROUP = "group"  # the parameter of the filter by a group of concepts

@@ -29,7 +29,7 @@ from cobalance.generation import (
     read_job_settings,
 )
 from cobalance.graph.database import schema
-from cobalance.workflows.order.settings import licence_warnings
+from cobalance.workflows import licence_warnings
 
 _USUAL = JobSettings()
 _DOT = " \N{MIDDLE DOT} "

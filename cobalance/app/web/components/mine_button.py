@@ -8,7 +8,7 @@ from cobalance.base import Progress
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import MAX_CLIQUES, DatasetState
-from cobalance.workflows.diagnose.mine import mine
+from cobalance.workflows import mine
 
 
 def offer(current: CurrentDataset) -> None:

@@ -31,7 +31,7 @@ from cobalance.app.web.widgets import (
 from cobalance.base import Progress, inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import Audit, Panel, Study, list_panels, read_answers, read_panel
-from cobalance.workflows.panel import Task, answer_task, person_tasks
+from cobalance.workflows import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter
 _WIDTH_PX, _IMAGE_PX = 900, 1600

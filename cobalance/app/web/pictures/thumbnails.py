@@ -24,7 +24,7 @@ from cobalance.vision import (
     read_header,
     thumbnail,
 )
-from cobalance.workflows.settings import in_environment
+from cobalance.workflows import in_environment
 
 THUMBNAIL_PX = 256
 

@@ -26,7 +26,7 @@ from cobalance.base import CobalanceError
 from cobalance.graph.database import Endpoint
 from cobalance.graph.jobs import ALIVE_S
 from cobalance.graph.tasks import GAUGES
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import Settings
 
 PATH = "/metrics"
 

@@ -32,8 +32,7 @@ from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
 from cobalance.base import OptionError
-from cobalance.workflows.login_file import Login, is_loopback, read_login
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import Login, Settings, is_loopback, read_login
 
 SCRIPT = Path(__file__).parents[1] / "main.py"
 PORT = 8501

@@ -26,8 +26,7 @@ from cobalance.graph.dataset import (
     list_datasets,
 )
 from cobalance.graph.queries import read_saved
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
+from cobalance.workflows import Settings, open_store
 
 # The query parameter, and the key of the widget that is bound to it.
 DATASET = "dataset"

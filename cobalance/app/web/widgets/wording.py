@@ -6,7 +6,7 @@ from typing import Any
 
 from cobalance.base import Action, Setting, readable
 from cobalance.ingest import declared_options
-from cobalance.workflows.settings import VARIABLES
+from cobalance.workflows import VARIABLES
 
 ON_ERROR = {"fail": "Refuse the file", "skip": "Leave out, and list"}
 IF_EXISTS = {

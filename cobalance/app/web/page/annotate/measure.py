@@ -24,16 +24,17 @@ from cobalance.app.web.widgets import (
 from cobalance.base import inflect
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
-from cobalance.workflows.label.measure import (
+from cobalance.workflows import (
+    GeneratorComparison,
     Measured,
+    compare_generator,
     measure_run,
     measure_vocabulary,
+    open_embedder,
+    temporary_files,
+    to_csv,
     truth_of_dataset,
 )
-from cobalance.workflows.label.propose import open_embedder
-from cobalance.workflows.load.sources import temporary_files
 
 T = TypeVar("T")
 VOCABULARY = "what was proposed"

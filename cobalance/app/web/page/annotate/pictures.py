@@ -16,7 +16,7 @@ from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_image_files
 from cobalance.vision import SCHEMA
-from cobalance.workflows.label.decide import open_scores
+from cobalance.workflows import open_scores
 
 _EACH = 2
 # Two stand side by side on a phone.

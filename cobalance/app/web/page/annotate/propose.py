@@ -31,12 +31,13 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import DataError, Progress, inflect
 from cobalance.generation import FormField
-from cobalance.workflows.label.extract import count_captions, extract_concepts
-from cobalance.workflows.label.propose import (
+from cobalance.workflows import (
     ENDPOINT,
     ENDPOINT_HOW,
     LOCAL,
     available_models,
+    count_captions,
+    extract_concepts,
     open_embedder,
     open_model,
     propose_attributes,

@@ -41,12 +41,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import Progress, inflect
 from cobalance.graph.annotations import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.workflows.label.decide import (
-    change_thresholds,
-    decide_labels,
-    delete_annotations,
-    open_scores,
-)
+from cobalance.workflows import change_thresholds, decide_labels, delete_annotations, open_scores
 
 RUN = "annotate_run"
 REFRESH_S = 2

@@ -11,7 +11,7 @@ from cobalance.app.web.widgets import Page, escape
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import Audit, Panel
-from cobalance.workflows.panel import AuditSample, Task, draw_audit
+from cobalance.workflows import AuditSample, Task, draw_audit
 
 _CHOICES: Sequence[panel.Choice] = (
     (SHOWS, "Yes", "y"),

@@ -37,7 +37,7 @@ from cobalance.base import CobalanceError, QueryRefusedError, StoreUnavailableEr
 from cobalance.graph.console import ConsoleResult
 from cobalance.graph.database import DATASET, GraphStore, schema
 from cobalance.graph.queries import ConsoleQuery, NodeDetails, names_in, read_named, read_node
-from cobalance.workflows.cells import json_text
+from cobalance.workflows import json_text
 
 # Enough for most queries; then the page responds again.
 FIRST_WAIT_S = 1.0

@@ -22,8 +22,12 @@ from cobalance.graph.queries import (
     read_standing,
 )
 from cobalance.statistics import COUNT, OWN, RATE
-from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
-from cobalance.workflows.panel import imbalance_verdicts
+from cobalance.workflows import (
+    describe_disagreements,
+    describe_order,
+    imbalance_verdicts,
+    no_clique,
+)
 
 HEIGHT_PX = 560
 # The query parameter: whether rows with the same images are shown.

@@ -13,7 +13,7 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.evaluation import mean_and_sd, mean_text
-from cobalance.workflows.concept_graph import NEUTRAL, class_colors
+from cobalance.workflows import NEUTRAL, class_colors
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90

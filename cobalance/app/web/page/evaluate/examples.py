@@ -19,7 +19,7 @@ from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_image_files
 from cobalance.graph.evaluations import Evaluation, read_evaluation
 from cobalance.vision import read_regions
-from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions
+from cobalance.workflows import read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"

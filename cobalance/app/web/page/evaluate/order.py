@@ -34,8 +34,7 @@ from cobalance.evaluation import FEATURES, LEARNERS, METHODS, PRESETS, SETS, Sho
 from cobalance.generation import FormField
 from cobalance.graph.dataset import split_sizes
 from cobalance.graph.evaluations import origin_of
-from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
-from cobalance.workflows.load.sources import temporary_files
+from cobalance.workflows import EvaluationOrder, Ordered, order_evaluations, temporary_files
 
 MOST_SEEDS = 20
 _USUAL = "augmented"

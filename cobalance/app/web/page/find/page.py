@@ -25,12 +25,7 @@ from cobalance.base import inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import DatasetState
 from cobalance.ingest import time_written
-from cobalance.workflows.embed.search import (
-    Embedded,
-    cluster_duplicates,
-    collect_computed,
-    read_embedded,
-)
+from cobalance.workflows import Embedded, cluster_duplicates, collect_computed, read_embedded
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
 VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)

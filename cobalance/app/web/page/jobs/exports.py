@@ -12,13 +12,7 @@ from cobalance.app.web.widgets import download, edits, escape, show_kept_error, 
 from cobalance.base import Progress
 from cobalance.generation import EXPORTERS, ExportOptions
 from cobalance.graph.jobs import Job, read_job
-from cobalance.workflows.export import (
-    WrittenExport,
-    delete_export,
-    find_export,
-    folder_stem,
-    write_export,
-)
+from cobalance.workflows import WrittenExport, delete_export, find_export, folder_stem, write_export
 
 
 def draw(job: Job, result: Mapping[str, Any]) -> None:

@@ -24,10 +24,15 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import inflect, mask_credentials
 from cobalance.ingest import PackedPictures, fields_table, skipped_records
-from cobalance.workflows.concept_graph import class_colors
-from cobalance.workflows.load.check import CheckedImport, ProofImage
-from cobalance.workflows.load.image_places import missing_files, roots_to_load
-from cobalance.workflows.load.sources import Source, Uploads
+from cobalance.workflows import (
+    CheckedImport,
+    ProofImage,
+    Source,
+    Uploads,
+    class_colors,
+    missing_files,
+    roots_to_load,
+)
 
 _OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 

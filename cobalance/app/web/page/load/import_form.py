@@ -26,9 +26,7 @@ from cobalance.ingest import (
     sample_table,
     word_list_names,
 )
-from cobalance.workflows.load.check import ImportRequest
-from cobalance.workflows.load.dataset import default_dataset_name
-from cobalance.workflows.load.sources import Source
+from cobalance.workflows import ImportRequest, Source, default_dataset_name
 
 # The path pattern that a person has taken from the check's notes, until its field shows it.
 PATTERN = "_import_pattern"

@@ -34,9 +34,7 @@ from cobalance.app.web.widgets import (
 from cobalance.base import CobalanceError, Progress, StaleError, clean_name, inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.queries import CATALOGUE
-from cobalance.workflows.concept_graph import class_colors
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
+from cobalance.workflows import class_colors, describe_mining, drop_dataset, rename_dataset
 
 _VIEW = "ds_view"
 _VIEWS = {

@@ -11,7 +11,7 @@ from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, numbe
 from cobalance.app.web.widgets import choose_named, choose_one
 from cobalance.graph.database import schema
 from cobalance.graph.queries import Kind
-from cobalance.workflows.concept_graph import Axis
+from cobalance.workflows import Axis
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15

@@ -45,8 +45,7 @@ from cobalance.graph.queries import (
     shortest_link,
     to_graphml,
 )
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.concept_graph import Axis, class_colors, concepts_of, node_id
+from cobalance.workflows import Axis, class_colors, concepts_of, node_id, to_csv
 
 HEIGHT_PX = 540
 

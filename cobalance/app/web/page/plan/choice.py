@@ -37,8 +37,7 @@ from cobalance.generation import (
 from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.dataset import DatasetState, load_cliques
 from cobalance.statistics import CliqueFilter, find_rows
-from cobalance.workflows.diagnose.findings import describe_leaning
-from cobalance.workflows.plan import Planned, budget_curve, compare_all, read_named
+from cobalance.workflows import Planned, budget_curve, compare_all, describe_leaning, read_named
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 

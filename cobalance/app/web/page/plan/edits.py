@@ -40,8 +40,7 @@ from cobalance.generation import (
 from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.dataset import DatasetState, write_plan
 from cobalance.ingest import caption_files, combine_words
-from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.plan import choose_counterfactuals
+from cobalance.workflows import choose_counterfactuals, order_plan
 
 SELECTED, ALL = "Selected cliques", "All images"
 _CREATED = "_created_job"  # this session's task, and the choices of its plan

@@ -64,18 +64,19 @@ from cobalance.generation import (
     touched_rows,
 )
 from cobalance.graph.queries import COUNT_PLANNERS
-from cobalance.workflows.diagnose.findings import no_clique
-from cobalance.workflows.panel import query_verdicts, warn_unsupported
-from cobalance.workflows.plan import (
+from cobalance.workflows import (
     COUNTS_ALONE,
     Planned,
     describe_balance,
     describe_proof,
     describe_worse,
     list_images,
+    no_clique,
     no_images,
+    query_verdicts,
     read_listed,
     require_plannable,
+    warn_unsupported,
 )
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")

@@ -16,7 +16,7 @@ from cobalance.base import IntArray
 from cobalance.counting import Cliques
 from cobalance.generation import PlannedImages
 from cobalance.statistics import DISAGREEMENTS, disagreements, find_rows
-from cobalance.workflows.diagnose.tables import DISAGREEMENT
+from cobalance.workflows import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470
