@@ -23,42 +23,40 @@ from cobalance.base import (
 from cobalance.counting import Engine, MiningOptions
 from cobalance.evaluation import USUAL
 from cobalance.generation import PlanOptions, simulate
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     MAX_CLIQUES,
-    class_sizes,
-    dataset_state,
-    load_cliques,
-    read_annotations,
-    read_mining_options,
-    write_plan,
-)
-from cobalance.graph.evaluations import list_evaluations
-from cobalance.graph.jobs import list_jobs
-from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
-from cobalance.graph.queries import (
+    Audit as AuditRecord,
     ConsoleQuery,
-    answer_frame,
-    bind_named,
-    compare_dataset_splits,
-    read_clustered_images,
-    result_frame,
-)
-from cobalance.graph.tags import (
+    GraphStore,
+    Study as StudyRecord,
     TagChanges,
     TagRole,
+    answer_frame,
     apply_tags,
+    bind_named,
+    class_sizes,
+    compare_dataset_splits,
+    dataset_state,
     delete_tag,
     images_of_tag,
+    list_evaluations,
+    list_jobs,
     list_notes,
+    list_panels,
+    list_runs,
     list_tags,
+    load_cliques,
+    read_annotations,
+    read_clustered_images,
+    read_mining_options,
+    read_task,
+    result_frame,
     set_role,
     tag_images,
     untag_images,
     write_note,
+    write_plan,
 )
-from cobalance.graph.tasks import read_task
 from cobalance.ingest import check_vectors, read_embeddings
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import Data

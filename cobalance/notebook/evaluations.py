@@ -10,8 +10,7 @@ import pandas as pd
 
 from cobalance.base import Progress, inflect, silent, text_if
 from cobalance.evaluation import Inputs, Scored, check_predictions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import Evaluation, read_evaluation
+from cobalance.graph import Evaluation, GraphStore, read_evaluation
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import Job, run_in_process
 from cobalance.notebook.remedies import speaks_python

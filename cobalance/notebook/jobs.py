@@ -13,19 +13,20 @@ import pandas as pd
 from cobalance.base import Progress, WaitedTooLongError, needs_extra, silent
 from cobalance.base.safe_text import safe_text
 from cobalance.generation import ExportOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import (
+from cobalance.graph import (
     Candidate,
     CandidateState,
+    GraphStore,
     Job as JobRecord,
+    Study as StudyRecord,
     cancel_job,
     decide,
     list_candidates,
+    list_panels,
     read_job,
     read_queries,
     retry_job,
 )
-from cobalance.graph.panels import Study as StudyRecord, list_panels
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, bar_html, card, table_html
 from cobalance.notebook.panels import Study

@@ -8,9 +8,7 @@ import pandas as pd
 
 from cobalance.annotation import PER_STRATUM, LabelSettings, label_summary, read_labels
 from cobalance.base import Progress, inflect, silent
-from cobalance.graph.annotations import AnnotationRun, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit as AuditRecord, list_panels
+from cobalance.graph import AnnotationRun, Audit as AuditRecord, GraphStore, list_panels, read_run
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process

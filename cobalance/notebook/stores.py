@@ -22,10 +22,16 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.graph.database import GraphStore, encryption
-from cobalance.graph.dataset import IfExists, Sample, dataset_state, list_datasets
-from cobalance.graph.jobs import read_job
-from cobalance.graph.queries import saved_queries
+from cobalance.graph import (
+    GraphStore,
+    IfExists,
+    Sample,
+    dataset_state,
+    encryption,
+    list_datasets,
+    read_job,
+    saved_queries,
+)
 from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.data import FRAME, Data, read
 from cobalance.notebook.datasets import Dataset, Questions, job_of

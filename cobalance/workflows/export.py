@@ -26,10 +26,7 @@ from cobalance.generation import (
 )
 from cobalance.generation.export import export
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.graph.jobs import Job, generated_id
-from cobalance.graph.tags import find_left_out
+from cobalance.graph import GraphStore, Job, find_left_out, generated_id, read_annotations
 from cobalance.ingest import read_image_texts
 from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.folders import Folders

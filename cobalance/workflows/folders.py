@@ -11,7 +11,7 @@ import msgspec
 from filelock import FileLock
 
 from cobalance.base import MachineError, T, make_folder
-from cobalance.graph.database import write_private
+from cobalance.graph import write_private
 from cobalance.vision import DatasetFiles
 from cobalance.vision.stored.output_folder import OutputFolder
 

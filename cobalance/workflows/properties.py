@@ -22,9 +22,15 @@ from cobalance.base import (
     log_run,
     silent,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, read_classes, read_left_out, replace_mentions
-from cobalance.graph.tasks import create_task, list_tasks
+from cobalance.graph import (
+    GraphStore,
+    create_task,
+    dataset_state,
+    list_tasks,
+    read_classes,
+    read_left_out,
+    replace_mentions,
+)
 from cobalance.ingest import equal_count_edges, name_bins
 from cobalance.statistics import separation_table
 from cobalance.vision import FLAGS, NUMBERS, TEXTS, DatasetFiles, image_properties

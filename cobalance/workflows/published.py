@@ -10,8 +10,7 @@ from cobalance.counting import Cliques, Incidence, count_chosen
 from cobalance.counting.cooccurrence import cooccurrence
 from cobalance.generation import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_cliques, read_mining_options
+from cobalance.graph import GraphStore, load_cliques, read_mining_options
 from cobalance.ingest import Key, Published, read_published
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
 

@@ -23,17 +23,22 @@ from cobalance.base import (
     silent,
 )
 from cobalance.generation import ExportError, compose_job
-from cobalance.graph.database import CONCEPT, GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    CONCEPT,
     MAX_CLIQUES,
+    AcceptedImage,
+    GraphStore,
     IngestReport,
+    Job,
+    apply_tags,
+    generated_id,
     mine_dataset,
+    read_accepted,
     read_classes,
     read_mining_options,
     read_names,
+    write_rebalanced,
 )
-from cobalance.graph.jobs import AcceptedImage, Job, generated_id, read_accepted, write_rebalanced
-from cobalance.graph.tags import apply_tags
 from cobalance.ingest import (
     CREDITS,
     caption_files,

@@ -8,7 +8,7 @@ import numpy as np
 
 from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.base import FloatArray, readable, sklearn
-from cobalance.graph.annotations import ProposedAttribute
+from cobalance.graph import ProposedAttribute
 from cobalance.ingest import plural_forms
 
 Embed = Callable[[Sequence[str]], FloatArray]

@@ -18,7 +18,7 @@ from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.proposal_voting import Voted, vote
 from cobalance.base import Progress, T, silent
-from cobalance.graph.annotations import Level, ProposedAttribute
+from cobalance.graph import Level, ProposedAttribute
 
 ITEMS = {
     "type": "object",

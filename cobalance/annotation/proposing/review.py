@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import InputError, clean_name
-from cobalance.graph.annotations import AttributeKey, Decision
+from cobalance.graph import AttributeKey, Decision
 from cobalance.ingest import name_fault, read_sheet
 
 COLUMNS = (

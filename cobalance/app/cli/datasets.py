@@ -21,9 +21,9 @@ from cobalance.app.cli.shared import (
 )
 from cobalance.base import inflect, options as plugin_options, pandas as pd
 from cobalance.base.safe_text import safe_text
+from cobalance.graph import CATALOGUE
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
-from cobalance.graph.queries import CATALOGUE
 from cobalance.workflows import FORMATS, settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors

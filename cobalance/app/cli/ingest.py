@@ -21,7 +21,8 @@ from cobalance.app.cli.shared import (
     tables,
 )
 from cobalance.base import OptionError, inflect, records, render
-from cobalance.graph.dataset import PER_CLASS, state as states, write
+from cobalance.graph import PER_CLASS
+from cobalance.graph.dataset import state as states, write
 from cobalance.ingest import (
     FORMATS,
     ReadOptions,

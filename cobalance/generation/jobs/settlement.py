@@ -17,8 +17,8 @@ from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, add_settled
 from cobalance.generation.ranking import rank_candidates, sum_ranks
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import (
+from cobalance.graph import (
+    GraphStore,
     MadeCandidate,
     QueryProgress,
     RankedCandidate,

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 from cobalance.base import Progress, StoreError, StoreUnavailableError, T
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.sampler import Sources
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import read_job
+from cobalance.graph import GraphStore, read_job
 from cobalance.vision.stored.output_folder import OutputFolder
 
 _log = logging.getLogger(__name__)

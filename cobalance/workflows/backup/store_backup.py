@@ -27,11 +27,14 @@ from cobalance.base import (
     replacing,
     silent,
 )
-from cobalance.graph.database import ANNOTATION_RUN, EVALUATION, JOB, TASK, GraphStore
-from cobalance.graph.database.migrations import VERSION
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    ANNOTATION_RUN,
+    EVALUATION,
+    JOB,
     NODES,
     PARTS,
+    TASK,
+    GraphStore,
     Part,
     Restoration,
     Rows,
@@ -39,6 +42,7 @@ from cobalance.graph.dataset import (
     list_datasets,
     read_cut,
 )
+from cobalance.graph.database.migrations import VERSION
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.backup.archive import Reader, open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders

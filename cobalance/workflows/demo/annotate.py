@@ -27,11 +27,18 @@ from cobalance.annotation import (
 )
 from cobalance.base import Annotations, ImageRecord, Progress, silent
 from cobalance.counting import MiningOptions
-from cobalance.graph.annotations import Decision, decide_attributes, list_attributes, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import mine_dataset, write_annotations
-from cobalance.graph.queries import Ranking, read_imbalances
-from cobalance.graph.tasks import read_task
+from cobalance.graph import (
+    Decision,
+    GraphStore,
+    Ranking,
+    decide_attributes,
+    list_attributes,
+    mine_dataset,
+    read_imbalances,
+    read_run,
+    read_task,
+    write_annotations,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,

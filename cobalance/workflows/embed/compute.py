@@ -19,8 +19,7 @@ from cobalance.evaluation import (
     VisionFeatures,
 )
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.database import GraphStore
-from cobalance.graph.tasks import create_task
+from cobalance.graph import GraphStore, create_task
 from cobalance.ingest import Vectors, check_vectors, write_table
 from cobalance.workflows.embed.search import KIND, computed_file, keep_embeddings
 from cobalance.workflows.folders import Folders

@@ -16,15 +16,16 @@ from cobalance.base import (
     log_run,
     silent,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    GraphStore,
+    Task,
     dataset_state,
+    list_tasks,
     read_annotations,
     read_classes,
     read_clusters,
     write_changes,
 )
-from cobalance.graph.tasks import Task, list_tasks
 from cobalance.ingest import (
     Vectors,
     groups_of,

@@ -19,8 +19,7 @@ from cobalance.evaluation import (
     match_words,
     salient_words,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import IngestReport, read_annotations, replace_mentions
+from cobalance.graph import GraphStore, IngestReport, read_annotations, replace_mentions
 from cobalance.ingest import read_image_texts
 
 # Put in place of a group's word.

@@ -6,9 +6,7 @@ import pandas as pd
 
 from cobalance.base import Progress, silent
 from cobalance.evaluation import LabelledImages
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.graph.jobs import read_changed, read_sources
+from cobalance.graph import GraphStore, read_annotations, read_changed, read_sources
 
 
 def read_dataset_images(

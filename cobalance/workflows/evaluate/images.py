@@ -15,9 +15,7 @@ from cobalance.evaluation import (
     shortcut_groups,
 )
 from cobalance.evaluation.training.data import sets
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state
-from cobalance.graph.evaluations import Evaluation, NewEvaluation
+from cobalance.graph import Evaluation, GraphStore, NewEvaluation, dataset_state
 from cobalance.ingest import read_image_texts
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.settings import RunSettings

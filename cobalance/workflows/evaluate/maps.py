@@ -12,8 +12,7 @@ import pandas as pd
 from cobalance.base import BoolArray, DataError, Image, OptionError, Progress, needs_extra, silent
 from cobalance.evaluation import Examples, cam_energy
 from cobalance.generation import annotated_px, box_of, fill_box, object_regions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import read_evaluation, save_scores
+from cobalance.graph import GraphStore, read_evaluation, save_scores
 from cobalance.vision import SegmentationError, mask, read_regions
 from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import open_model

@@ -8,10 +8,16 @@ from typing import Any, Literal
 
 from cobalance.base import OptionError, Progress, Setting, check_known, join_needs, log_run, silent
 from cobalance.evaluation import METHODS, PRESETS, SETS, Preset, Run, Shortcuts
-from cobalance.graph.database import GraphStore, json_text
-from cobalance.graph.dataset import dataset_state, split_sizes
-from cobalance.graph.evaluations import NewEvaluation, create_evaluations, reading
-from cobalance.graph.tasks import retry_task
+from cobalance.graph import (
+    GraphStore,
+    NewEvaluation,
+    create_evaluations,
+    dataset_state,
+    json_text,
+    retry_task,
+    split_sizes,
+)
+from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import RunSettings, choose_shortcuts, shortcut_settings

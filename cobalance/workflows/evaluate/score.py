@@ -16,8 +16,7 @@ from cobalance.evaluation import (
     score_metrics,
     shortcut_groups,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_clusters, read_image_concepts
+from cobalance.graph import GraphStore, read_clusters, read_image_concepts
 from cobalance.workflows.evaluate.settings import choose_shortcuts
 
 

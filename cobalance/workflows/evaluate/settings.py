@@ -9,8 +9,7 @@ from pydantic import Field
 from cobalance.base import NO_LIMIT, DataError, Options, Plugin, Setting, list_extras, read_options
 from cobalance.evaluation import FEATURES, LEARNERS, METHODS, Shortcuts
 from cobalance.evaluation.training.run import Recipe
-from cobalance.graph.database import GraphStore
-from cobalance.graph.queries import Ranking, read_imbalances
+from cobalance.graph import GraphStore, Ranking, read_imbalances
 
 Labels = Literal["class", "concepts"]
 

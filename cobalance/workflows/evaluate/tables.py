@@ -24,8 +24,7 @@ from cobalance.evaluation import (
     refuse_cells,
     runs,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_concepts
+from cobalance.graph import GraphStore, read_image_concepts
 from cobalance.graph.evaluations import writing
 from cobalance.ingest import Category, Id, Image, read_head
 from cobalance.vision.stored.output_folder import OutputFolder

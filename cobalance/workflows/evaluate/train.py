@@ -33,9 +33,9 @@ from cobalance.evaluation import (
 )
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import (
+from cobalance.graph import (
     Evaluation,
+    GraphStore,
     begin_evaluation,
     read_evaluation,
     save_predictions_uri,

@@ -35,9 +35,7 @@ from cobalance.base import (
     silent,
     values_at,
 )
-from cobalance.graph.annotations import change_settings, end_run, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import GraphStore, change_settings, end_run, read_annotations, read_run
 from cobalance.ingest import read_image_texts
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import NAMING, start_run

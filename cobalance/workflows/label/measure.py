@@ -24,9 +24,14 @@ from cobalance.annotation import (
 )
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import BoolArray, DataError, FloatArray, OptionError, positions_of, text_if
-from cobalance.graph.annotations import list_attributes, list_runs, read_run, source_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import (
+    GraphStore,
+    list_attributes,
+    list_runs,
+    read_annotations,
+    read_run,
+    source_of,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

@@ -34,9 +34,15 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.graph.annotations import AttributeKey, Level, NewRun, create_run, list_attributes
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import (
+    AttributeKey,
+    GraphStore,
+    Level,
+    NewRun,
+    create_run,
+    list_attributes,
+    read_annotations,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader

@@ -34,9 +34,8 @@ from cobalance.base import (
     read_options,
     silent,
 )
-from cobalance.graph.annotations import runs, save_attributes
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import class_sizes
+from cobalance.graph import GraphStore, class_sizes, save_attributes
+from cobalance.graph.annotations import runs
 from cobalance.vision import CLIP_REVISION, ClipModelOptions, find_in_cache
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings

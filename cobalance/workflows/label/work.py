@@ -16,15 +16,15 @@ from cobalance.annotation import (
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.base import CobalanceError
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.annotations import (
+from cobalance.graph import (
     TASK_KIND,
+    GraphStore,
     describe_run,
     end_run,
     list_attributes,
     read_run,
     write_flags,
 )
-from cobalance.graph.database import GraphStore
 from cobalance.vision import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders

@@ -9,8 +9,8 @@ import pandas as pd
 
 from cobalance.base import ALL_IMAGES, Annotations, IntArray, Progress, plain_values
 from cobalance.counting import incidence_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    GraphStore,
     IfExists,
     IngestReport,
     Sample,

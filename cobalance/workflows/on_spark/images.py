@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from cobalance.base import IntArray, sql
 from cobalance.counting import Cliques, Incidence, build_incidence, priorities, sample_rows
-from cobalance.graph.dataset import SplitIncidence
+from cobalance.graph import SplitIncidence
 from cobalance.ingest import ReadOptions
 from cobalance.workflows.on_spark.rows import IMAGES, open_rows
 

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 
 from cobalance.base import Progress, StaleError, UnknownNameError, needs_extra, silent, values_at
 from cobalance.counting import Cliques, CoOccurrence, MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     Counted,
     DatasetState,
+    GraphStore,
     IfExists,
     ImageTotals,
     IngestReport,

@@ -21,18 +21,18 @@ from cobalance.generation import (
     needs_patch,
     read_job_settings,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     ClassImages,
+    GraphStore,
+    create_job,
     dataset_state,
-    plans,
     read_class_images,
     read_cliques,
     read_image_concepts,
     read_mining_options,
     splits_of,
 )
-from cobalance.graph.jobs import create_job
+from cobalance.graph.dataset import plans
 from cobalance.ingest import combine_words, phrases_of
 from cobalance.vision import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in

@@ -8,8 +8,7 @@ import pandas as pd
 from cobalance.annotation import ANSWERS
 from cobalance.base import DataError, OptionError, Setting, check_known, clean_name
 from cobalance.evaluation import tasks_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, Study, read_answers, save_answers
+from cobalance.graph import Audit, GraphStore, Study, read_answers, save_answers
 from cobalance.ingest import name_fault
 
 Key = tuple[str, ...]

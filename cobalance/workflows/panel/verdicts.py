@@ -17,9 +17,7 @@ from cobalance.annotation import (
 )
 from cobalance.base import PlannedQuery, inflect, values_at
 from cobalance.counting import Cliques
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, list_panels, read_answers
+from cobalance.graph import Audit, GraphStore, list_panels, list_runs, read_answers
 from cobalance.workflows.cells import count_texts
 
 

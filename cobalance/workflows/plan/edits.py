@@ -31,8 +31,7 @@ from cobalance.generation import (
     plan_counterfactuals,
     select_sources,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import check_name, read_image_concepts, write_plan
+from cobalance.graph import GraphStore, check_name, read_image_concepts, write_plan
 from cobalance.ingest import GroupWords, combine_words, read_image_texts
 
 

@@ -34,16 +34,17 @@ from cobalance.generation import (
     simulate,
     summarize_plan,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     DatasetState,
+    GraphStore,
     check_name,
     dataset_state,
     load_named_images,
     read_cliques,
+    read_job,
+    read_query_progress,
     write_plan,
 )
-from cobalance.graph.jobs import read_job, read_query_progress
 from cobalance.statistics import find_rows
 from cobalance.workflows.panel import is_supported, query_verdicts
 

@@ -38,9 +38,7 @@ from cobalance.generation import (
 )
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import ALIVE_S, Job, read_job
-from cobalance.graph.tasks import Task, read_task
+from cobalance.graph import ALIVE_S, GraphStore, Job, Task, read_job, read_task
 from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks

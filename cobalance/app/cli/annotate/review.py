@@ -25,8 +25,8 @@ from cobalance.app.cli.shared import (
     output_folder,
 )
 from cobalance.base import OptionError, inflect, pandas as pd
+from cobalance.graph import ANNOTATION_RUN
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
-from cobalance.graph.database import ANNOTATION_RUN
 from cobalance.graph.dataset import state as dataset_states
 from cobalance.ingest import reader
 from cobalance.workflows.label import decide

@@ -20,7 +20,7 @@ from cobalance.app.web.widgets import (
     shorten,
 )
 from cobalance.base import OptionError, UnknownNameError
-from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
+from cobalance.graph import Ranking, count_in_images, read_imbalances, read_own_effects
 from cobalance.statistics import COUNT
 from cobalance.workflows import describe_lean, log_odds_texts, own_texts, q_text
 

@@ -8,7 +8,7 @@ import streamlit as st
 from cobalance.app.web.state import may_edit, session, tasks, url
 from cobalance.app.web.widgets import button_type, show_task, viewer_note
 from cobalance.base import Progress
-from cobalance.graph.database import GraphStore
+from cobalance.graph import GraphStore
 from cobalance.workflows import NAME, Settings, ensure_demo, ensure_digits
 
 TASK = "demo"

@@ -18,7 +18,7 @@ from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import CurrentDataset, access, in_url, number_in_url, session, url
 from cobalance.app.web.widgets import draw_table, escape, grid, shorten
 from cobalance.base import inflect
-from cobalance.graph.queries import list_image_concepts, read_clique_images
+from cobalance.graph import list_image_concepts, read_clique_images
 from cobalance.vision import read_regions
 from cobalance.workflows import class_colors
 

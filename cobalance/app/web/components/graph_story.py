@@ -9,8 +9,8 @@ from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components.graph_choices import choose_axis
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import escape, shorten
-from cobalance.graph.dataset import DatasetState
-from cobalance.graph.queries import (
+from cobalance.graph import (
+    DatasetState,
     Images,
     Overview,
     Step,

@@ -6,8 +6,7 @@ from cobalance.app.web.state import CurrentDataset, may_edit, store, tasks
 from cobalance.app.web.widgets import empty_state, show_task
 from cobalance.base import Progress
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import MAX_CLIQUES, DatasetState
+from cobalance.graph import MAX_CLIQUES, DatasetState, GraphStore
 from cobalance.workflows import mine
 
 

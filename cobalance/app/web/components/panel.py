@@ -29,8 +29,7 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, Panel, Study, list_panels, read_answers, read_panel
+from cobalance.graph import Audit, GraphStore, Panel, Study, list_panels, read_answers, read_panel
 from cobalance.workflows import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter

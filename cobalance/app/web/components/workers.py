@@ -17,9 +17,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
 from cobalance.base import agree, inflect, install_command, is_installed
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import Worker, workers_alive
-from cobalance.graph.tasks import cancel_task, retry_task
+from cobalance.graph import GraphStore, Worker, cancel_task, retry_task, workers_alive
 
 LAST_LINES = 15
 

@@ -17,15 +17,17 @@ import streamlit as st
 from cobalance.app.web.server.streamlit_internals import correct_parameter
 from cobalance.base import NO_LIMIT, DataError, T, UnknownNameError
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore, Node, schema
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     DatasetState,
+    GraphStore,
+    Node,
     class_sizes,
     comparison_of,
     dataset_state,
     list_datasets,
+    read_saved,
 )
-from cobalance.graph.queries import read_saved
+from cobalance.graph.database import schema
 from cobalance.workflows import Settings, open_store
 
 # The query parameter, and the key of the widget that is bound to it.

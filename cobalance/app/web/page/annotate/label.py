@@ -17,7 +17,7 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import choose_split, edits, show_kept_error, viewer_note
 from cobalance.base import clean_name
-from cobalance.graph.dataset import split_sizes
+from cobalance.graph import split_sizes
 from cobalance.workflows import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"

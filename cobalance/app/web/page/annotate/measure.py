@@ -22,8 +22,7 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import inflect
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
+from cobalance.graph import GraphStore, list_runs
 from cobalance.workflows import (
     GeneratorComparison,
     Measured,

@@ -12,9 +12,7 @@ from cobalance.app.web.components import draw_one, image_files, uris_of
 from cobalance.app.web.state import CurrentDataset, session
 from cobalance.app.web.widgets import escape, shorten, show_error
 from cobalance.base import CobalanceError
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_files
+from cobalance.graph import GraphStore, list_runs, read_image_files
 from cobalance.vision import SCHEMA
 from cobalance.workflows import open_scores
 

@@ -40,7 +40,7 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, inflect
-from cobalance.graph.annotations import AnnotationRun, cancel_run, list_runs, retry_run
+from cobalance.graph import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.workflows import change_thresholds, decide_labels, delete_annotations, open_scores
 
 RUN = "annotate_run"

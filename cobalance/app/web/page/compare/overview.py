@@ -10,7 +10,7 @@ from cobalance.app.web.widgets import (
     minus_signs,
     text_column,
 )
-from cobalance.graph.queries import StepId
+from cobalance.graph import StepId
 from cobalance.statistics import Comparison, statuses_of
 from cobalance.workflows import bits_text, change_text, signed_text
 

@@ -18,8 +18,7 @@ from cobalance.app.web.widgets import (
     text_column,
     unless_empty,
 )
-from cobalance.graph.dataset import split_sizes
-from cobalance.graph.queries import compare_dataset_splits
+from cobalance.graph import compare_dataset_splits, split_sizes
 from cobalance.statistics import FIRST, HOLDS, RATE, SECOND, ComparedSplits
 from cobalance.workflows import (
     MOST_CLASSES,

@@ -10,7 +10,7 @@ import streamlit as st
 from cobalance.app.web.components import details
 from cobalance.app.web.state import url
 from cobalance.app.web.widgets import FIT_WIDTH, distinct_labels, name_color, names_axis, shorten
-from cobalance.graph.queries import Overview
+from cobalance.graph import Overview
 from cobalance.statistics import COUNT, RATE
 from cobalance.workflows import NEUTRAL, Axis, class_colors
 

@@ -11,8 +11,7 @@ from cobalance.app.web.page.diagnose.table import ROW
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import escape, meaning, row_values, shorten
 from cobalance.base import inflect
-from cobalance.graph.dataset import clique_totals
-from cobalance.graph.queries import Ranking, read_cooccurrences, read_imbalances
+from cobalance.graph import Ranking, clique_totals, read_cooccurrences, read_imbalances
 from cobalance.statistics import COUNT, MAX_Q_VALUE
 from cobalance.workflows import describe_compared, describe_mining, q_text
 from cobalance.workflows.diagnose import findings

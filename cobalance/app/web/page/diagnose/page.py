@@ -46,17 +46,17 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import ALL_IMAGES, agree, inflect
-from cobalance.graph.database import schema
-from cobalance.graph.dataset import clique_totals
-from cobalance.graph.evaluations import Evaluation
-from cobalance.graph.queries import (
+from cobalance.graph import (
+    Evaluation,
     Overview,
     Ranking,
+    clique_totals,
     dataset_progress,
     read_imbalances,
     read_overview,
     read_summary,
 )
+from cobalance.graph.database import schema
 from cobalance.workflows import (
     Axis,
     GraphPicture,

@@ -15,9 +15,7 @@ from cobalance.app.web.state import CurrentDataset, choice_in_url, number_in_url
 from cobalance.app.web.widgets import choose_named, choose_one, escape, grid, shorten, show_error
 from cobalance.base import STRING, CobalanceError
 from cobalance.evaluation import class_columns, group_rows
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_files
-from cobalance.graph.evaluations import Evaluation, read_evaluation
+from cobalance.graph import Evaluation, GraphStore, read_evaluation, read_image_files
 from cobalance.vision import read_regions
 from cobalance.workflows import read_maps, read_saved_predictions
 

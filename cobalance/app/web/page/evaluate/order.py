@@ -32,8 +32,7 @@ from cobalance.app.web.widgets import (
 from cobalance.base import CobalanceError, Options, inflect, readable
 from cobalance.evaluation import FEATURES, LEARNERS, METHODS, PRESETS, SETS, Shortcuts
 from cobalance.generation import FormField
-from cobalance.graph.dataset import split_sizes
-from cobalance.graph.evaluations import origin_of
+from cobalance.graph import origin_of, split_sizes
 from cobalance.workflows import EvaluationOrder, Ordered, order_evaluations, temporary_files
 
 MOST_SEEDS = 20

@@ -20,7 +20,7 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import CobalanceError, inflect
-from cobalance.graph.evaluations import Evaluation, list_evaluations, name_settings
+from cobalance.graph import Evaluation, list_evaluations, name_settings
 from cobalance.workflows import delete_evaluations, name_rows
 
 RESULTS, TRAIN, SCORE = "Results", "Train models", "Score a table"

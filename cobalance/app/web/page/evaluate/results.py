@@ -28,8 +28,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import agree, inflect
 from cobalance.evaluation import REPORTS, mean_and_sd
-from cobalance.graph.evaluations import Evaluation
-from cobalance.graph.queries import bind_named
+from cobalance.graph import Evaluation, bind_named
 from cobalance.workflows import (
     HEADLINE,
     change_texts,

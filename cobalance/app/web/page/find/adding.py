@@ -36,7 +36,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import Progress, is_installed
 from cobalance.evaluation import FEATURES
-from cobalance.graph.tasks import Task
+from cobalance.graph import Task
 from cobalance.ingest import SUFFIXES
 from cobalance.workflows import (
     add_embeddings,

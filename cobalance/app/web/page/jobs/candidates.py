@@ -38,7 +38,7 @@ from cobalance.app.web.widgets import (
     show_kept_error,
 )
 from cobalance.generation import FilterWords
-from cobalance.graph.jobs import (
+from cobalance.graph import (
     Candidate,
     CandidatePage,
     CandidateState,

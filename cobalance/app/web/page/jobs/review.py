@@ -27,14 +27,7 @@ from cobalance.app.web.widgets import (
     show_kept_error,
 )
 from cobalance.generation import FilterWords
-from cobalance.graph.jobs import (
-    EditedGroup,
-    EditedImage,
-    Job,
-    count_reviewed,
-    find_edited,
-    read_edited,
-)
+from cobalance.graph import EditedGroup, EditedImage, Job, count_reviewed, find_edited, read_edited
 
 KEYS = "123456789"
 ARROWS = "review_arrows"  # hidden by page.css of `cobalance.app.web.server`

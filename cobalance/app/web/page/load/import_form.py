@@ -13,7 +13,7 @@ from cobalance.app.web.page.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import IF_EXISTS, LABELS, ON_ERROR, bold
 from cobalance.base import clean_name
-from cobalance.graph.dataset import PER_CLASS, Sample
+from cobalance.graph import PER_CLASS, Sample
 from cobalance.ingest import (
     FORMATS,
     WHOLE_FOLDER,

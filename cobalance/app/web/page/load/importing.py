@@ -22,7 +22,7 @@ from cobalance.app.web.widgets import (
     show_task,
 )
 from cobalance.base import Progress, render
-from cobalance.graph.dataset import dataset_state
+from cobalance.graph import dataset_state
 from cobalance.ingest import DATA_ENDINGS, FORMATS, WHOLE_FOLDER, FoundFile, PackedPictures
 from cobalance.workflows import (
     EVERYWHERE,

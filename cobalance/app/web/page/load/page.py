@@ -32,8 +32,7 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import CobalanceError, Progress, StaleError, clean_name, inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.queries import CATALOGUE
+from cobalance.graph import CATALOGUE, GraphStore
 from cobalance.workflows import class_colors, describe_mining, drop_dataset, rename_dataset
 
 _VIEW = "ds_view"

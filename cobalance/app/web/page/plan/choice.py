@@ -34,8 +34,8 @@ from cobalance.generation import (
     queries_of,
     run_planner,
 )
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import DatasetState, load_cliques
+from cobalance.graph import DatasetState, GraphStore, load_cliques
+from cobalance.graph.database import schema
 from cobalance.statistics import CliqueFilter, find_rows
 from cobalance.workflows import Planned, budget_curve, compare_all, describe_leaning, read_named
 

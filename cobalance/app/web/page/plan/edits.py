@@ -37,8 +37,8 @@ from cobalance.generation import (
     check_consent,
     read_job_settings,
 )
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import DatasetState, write_plan
+from cobalance.graph import DatasetState, GraphStore, write_plan
+from cobalance.graph.database import schema
 from cobalance.ingest import caption_files, combine_words
 from cobalance.workflows import choose_counterfactuals, order_plan
 

@@ -10,7 +10,7 @@ from cobalance.app.web.state import CurrentDataset, number_in_url
 from cobalance.app.web.widgets import duration_text
 from cobalance.base import text_if
 from cobalance.generation import JobSettings, Recipe
-from cobalance.graph.jobs import read_speeds
+from cobalance.graph import read_speeds
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cobalance.app.web.state import CurrentDataset
 from cobalance.app.web.widgets import escape
 from cobalance.base import PlannedQuery
 from cobalance.generation import Plan
-from cobalance.graph.dataset import read_image_files
+from cobalance.graph import read_image_files
 
 SHOWN, _IMAGE_PX = 4, 72
 

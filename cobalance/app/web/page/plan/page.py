@@ -63,7 +63,7 @@ from cobalance.generation import (
     plan_to_json,
     touched_rows,
 )
-from cobalance.graph.queries import COUNT_PLANNERS
+from cobalance.graph import COUNT_PLANNERS
 from cobalance.workflows import (
     COUNTS_ALONE,
     Planned,
