@@ -26,7 +26,7 @@ def _plugin_folder() -> Path | None:
     # Settings take a tenth of a second to import.
     if not os.environ.get("COBALANCE_PLUGINS"):
         return None
-    from cobalance.workflows.settings import LogSettings
+    from cobalance.workflows import LogSettings
 
     folder = LogSettings.from_environment().cobalance_plugins
     return None if folder is None else folder.absolute()

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobalance.base import CobalanceError, clean_name, needs_extra
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import list_datasets
-from cobalance.graph.queries import (
+from cobalance.graph import (
     ConsoleQuery,
+    GraphStore,
     Ranking,
+    list_datasets,
     read_imbalances,
     result_frame,
     saved_queries,
 )
+from cobalance.graph.database import schema
 from cobalance.statistics import EVIDENCE
-from cobalance.workflows.cells import to_json
+from cobalance.workflows import to_json
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -64,6 +64,8 @@ from .files import (
     replacing as replacing,
 )
 from .grouping import (
+    R as R,
+    T as T,
     group_pairs as group_pairs,
     map_optional as map_optional,
     positions_of as positions_of,

@@ -450,18 +450,17 @@ def _stack_metadata(parts: Iterable[tuple[Annotations, int]]) -> Iterator[Metada
 
     for of_objects in (False, True):
         alike = [metadata for metadata in moved if bool(metadata.numbers) == of_objects]
-        if not alike:
-            continue
-        names = dict.fromkeys(chain.from_iterable(metadata.columns for metadata in alike))
-        numbers = {
-            name: np.concatenate([metadata.numbers[name] for metadata in alike])
-            for name in alike[0].numbers
-        }
-        yield Metadata(
-            np.concatenate([metadata.image for metadata in alike]),
-            {name: _stack_column(alike, name) for name in names},
-            numbers,
-        )
+        if alike:
+            names = dict.fromkeys(chain.from_iterable(metadata.columns for metadata in alike))
+            numbers = {
+                name: np.concatenate([metadata.numbers[name] for metadata in alike])
+                for name in alike[0].numbers
+            }
+            yield Metadata(
+                np.concatenate([metadata.image for metadata in alike]),
+                {name: _stack_column(alike, name) for name in names},
+                numbers,
+            )
 
 
 def _stack_column(parts: Sequence[Metadata], name: str) -> pa.Array:

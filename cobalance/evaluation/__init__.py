@@ -1,37 +1,5 @@
 """Does rebalancing help a model? Metrics, training methods and comparisons."""
 
-PUBLIC = (
-    "differences",
-    "groups",
-    "metrics",
-    "metrics.attributes",
-    "metrics.bias.lic",
-    "metrics.captions",
-    "metrics.comparison",
-    "metrics.group_accuracy",
-    "metrics.images.cam_energy",
-    "metrics.images.clusters",
-    "metrics.metric",
-    "predictions",
-    "reports",
-    "shortcuts",
-    "study",
-    "table_files",
-    "training.data",
-    "training.examples",
-    "training.features",
-    "training.features.features",
-    "training.features.vision",
-    "training.learners",
-    "training.method",
-    "training.methods",
-    "training.model",
-    "training.networks.cam",
-    "training.networks.model",
-    "training.presets",
-    "training.profiling",
-    "training.run",
-    "training.texts",
-    "training.tuning.clip",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

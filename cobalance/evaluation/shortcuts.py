@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import RootModel, ValidationError
 
 from cobalance.base import STRING, DataError, InputError, OptionError, decode_toml, first_fault
-from cobalance.ingest.reader import read_text
+from cobalance.ingest import read_text
 
 COMMON, UNCOMMON, NONE = "common", "uncommon", "none"
 STATES = (COMMON, UNCOMMON, NONE)

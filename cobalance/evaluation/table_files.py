@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import STRING, InputError
-from cobalance.ingest.reader import read_head
+from cobalance.ingest import read_head
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "image": ("image_id", "id"),
@@ -33,7 +33,7 @@ def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
     """
     import pyarrow as pa
 
-    from cobalance.ingest.tables.parquet import read_unlimited
+    from cobalance.ingest import read_unlimited
 
     path = Path(path)
     head = read_head(path, content)

@@ -1,36 +1,5 @@
 """Plan, generate, filter and export the images that rebalance a dataset."""
 
-PUBLIC = (
-    "backends",
-    "backends.backend",
-    "backends.compositing.draws",
-    "backends.compositing.exemplars",
-    "backends.compositing.styles",
-    "export",
-    "export.formats",
-    "export.job_images",
-    "export.overwriting",
-    "export.staging",
-    "filters",
-    "image_request",
-    "jobs.filter_words",
-    "jobs.job_queue",
-    "jobs.patches",
-    "jobs.people_consent",
-    "jobs.settings",
-    "jobs.variants",
-    "output.job_manifest",
-    "planning",
-    "planning.planners",
-    "recipes",
-    "recipes.recipe",
-    "sources.mask_settings",
-    "sources.object_masks",
-    "sources.object_regions",
-    "sources.sampler",
-    "sources.segmenters",
-    "sources.segmenters.segmenter",
-    "worker.resources",
-    "worker.worker",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

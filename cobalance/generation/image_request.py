@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cobalance.base import CobalanceError, DataError
-from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision import ImageArray, MaskArray
 
 SCALES = ("guidance_scale", "image_guidance_scale")
 """The scales that a request may have of its own, by their names in backends' options."""

@@ -1,19 +1,5 @@
 """The concept graph: counting, statistics, and its store in Neo4j."""
 
-PUBLIC = (
-    "annotations",
-    "console",
-    "database",
-    "database.local.server_control",
-    "database.migrations",
-    "database.statements",
-    "database.sync",
-    "dataset",
-    "evaluations",
-    "jobs",
-    "panels",
-    "queries",
-    "tags",
-    "tasks",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

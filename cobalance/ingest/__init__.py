@@ -1,34 +1,5 @@
 """Readers of annotation files in many formats, for the graph to load."""
 
-PUBLIC = (
-    "captions",
-    "coco",
-    "concepts",
-    "embeddings",
-    "embeddings.neighbourhoods",
-    "fields",
-    "formats",
-    "formats.table",
-    "frames",
-    "hub",
-    "load",
-    "names",
-    "options",
-    "packed_pictures",
-    "paths",
-    "preview",
-    "problems",
-    "published",
-    "reader",
-    "tables.boxes",
-    "tables.concept_cells",
-    "tables.guesses",
-    "tables.hub_features",
-    "tables.list_attr",
-    "tables.loading",
-    "tables.parquet",
-    "tables.row_values",
-    "tables.sheets",
-    "tables.values",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -48,7 +48,7 @@ from cobalance.ingest.split_lists import with_split_lists
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import first_document, unknown_format
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _WITHOUT_LABELS: Text = (
     "Put them into a folder for each class, set ",

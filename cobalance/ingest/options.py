@@ -394,12 +394,13 @@ def code_names(
         # A colon before the equals sign says that codes follow, and no file.
         if read is not None and equals and ":" not in column:
             names_by_column.setdefault(column, {}).update(read(Path(file)))
-            continue
-
-        column, colon, names = text.partition(":")
-        if not (column and colon):
-            raise OptionError(f"{text!r} is not COLUMN:CODE=NAME,..., such as y:0=land,1=water.")
-        names_by_column.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
+        else:
+            column, colon, names = text.partition(":")
+            if not (column and colon):
+                raise OptionError(
+                    f"{text!r} is not COLUMN:CODE=NAME,..., such as y:0=land,1=water."
+                )
+            names_by_column.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
     return names_by_column
 
 

@@ -16,7 +16,7 @@ from cobalance.ingest.pictures import ENDINGS, NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.parquet import read_unlimited, row_batches
 from cobalance.ingest.trees import check_unfolding, is_tree, most_bytes, open_tree
-from cobalance.vision.images import ImageFileError, read_header
+from cobalance.vision import ImageFileError, read_header
 
 # Bytes of a file's name that all file systems allow.
 _LONGEST_NAME = 255

@@ -44,7 +44,7 @@ from cobalance.ingest.tables.list_attr import PARTITION, read_partition
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.ingest.unknown import unknown_format
 from cobalance.ingest.unread_json import unread_form
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
 _EXPORT = ("manifest.parquet", "cobalance-export.json")  # in each export with images

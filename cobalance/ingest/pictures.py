@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from cobalance.base import InputError, MissingExtraError, group_pairs
 from cobalance.ingest.names import split_of_path, upwards
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import (
+from cobalance.vision import (
     IMAGE_ENDINGS,
     MAX_BYTES,
     VIDEO_ENDINGS,

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
-from cobalance.base import UNDECODABLE, InputError, clean_name, decode_json, decoding_fault
+from cobalance.base import UNDECODABLE, InputError, T, clean_name, decode_json, decoding_fault
 from cobalance.ingest.names import name_fault, without
 from cobalance.ingest.reader import read_start
 from cobalance.ingest.tables.sheets import csv_records
@@ -18,7 +18,6 @@ Kind = Literal["co-occurrence", "cliques", "common cliques", "queries"]
 Key = tuple[str, tuple[str, ...]]
 """A class, empty for all of them, and concepts in ascending order."""
 
-T = TypeVar("T")
 _MOST = 2**53  # images
 _REMEDY = (
     "Name a co-occurrence CSV, or the JSON of a clique dictionary, of common cliques or of queries."

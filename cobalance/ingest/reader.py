@@ -3,7 +3,9 @@
 import re
 import stat
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,6 +86,11 @@ class Format(Declaration):
 def format_of(name: str, reader: Reader) -> Format:
     """The declaration of a reader's format."""
     return Format(name, reader.description, reader)
+
+
+def formats_of(readers: Mapping[str, Reader]) -> tuple[Format, ...]:
+    """The declarations of a family of readers, by the names of their formats."""
+    return tuple(starmap(format_of, readers.items()))
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB

@@ -12,7 +12,7 @@ from cobalance.ingest.fields import with_split
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import encode_names, split_named
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 
 def with_split_lists(annotations: Annotations, tree: FileTree) -> Annotations:

@@ -10,16 +10,21 @@ import pandas as pd
 
 from cobalance.base import Annotations, ImageRecord, OptionError, check_known, shorten_list
 from cobalance.counting import Incidence, incidence_of
-from cobalance.ingest.fields import fields_table
-from cobalance.ingest.hub import local_path
-from cobalance.ingest.load import read_annotations, read_frame, refine
-from cobalance.ingest.options import ReadOptions, declared_options
+from cobalance.ingest import (
+    ReadOptions,
+    declared_options,
+    fields_table,
+    local_path,
+    read_annotations,
+    read_frame,
+    refine,
+)
 from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics import COUNT
-from cobalance.workflows.demo.urbancars import NAME, urbancars as records
+from cobalance.workflows import NAME, urbancars as records
 
 FRAME = "frame"
 """The name of a frame without one, in messages."""

@@ -21,45 +21,43 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Engine, MiningOptions
-from cobalance.evaluation.training.features import USUAL
-from cobalance.generation.planning import PlanOptions, simulate
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.evaluation import USUAL
+from cobalance.generation import PlanOptions, simulate
+from cobalance.graph import (
     MAX_CLIQUES,
-    class_sizes,
-    dataset_state,
-    load_cliques,
-    read_annotations,
-    read_mining_options,
-    write_plan,
-)
-from cobalance.graph.evaluations import list_evaluations
-from cobalance.graph.jobs import list_jobs
-from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
-from cobalance.graph.queries import (
+    Audit as AuditRecord,
     ConsoleQuery,
-    answer_frame,
-    bind_named,
-    compare_dataset_splits,
-    read_clustered_images,
-    result_frame,
-)
-from cobalance.graph.tags import (
+    GraphStore,
+    Study as StudyRecord,
     TagChanges,
     TagRole,
+    answer_frame,
     apply_tags,
+    bind_named,
+    class_sizes,
+    compare_dataset_splits,
+    dataset_state,
     delete_tag,
     images_of_tag,
+    list_evaluations,
+    list_jobs,
     list_notes,
+    list_panels,
+    list_runs,
     list_tags,
+    load_cliques,
+    read_annotations,
+    read_clustered_images,
+    read_mining_options,
+    read_task,
+    result_frame,
     set_role,
     tag_images,
     untag_images,
     write_note,
+    write_plan,
 )
-from cobalance.graph.tasks import read_task
-from cobalance.ingest.embeddings import check_vectors, read_embeddings
+from cobalance.ingest import check_vectors, read_embeddings
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (
@@ -77,38 +75,37 @@ from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.statistics import Measure
-from cobalance.workflows.diagnose.mine import mine
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.embed.compute import order_embeddings
-from cobalance.workflows.embed.search import (
+from cobalance.workflows import (
+    EvaluationOrder,
+    LabelOrder,
+    ReportOptions,
+    Settings,
+    check_settings,
     cluster_duplicates,
-    find_across_splits,
-    keep_embeddings,
-    require_embedded,
-)
-from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
-from cobalance.workflows.export_graph.tables import dataset_incidence
-from cobalance.workflows.label.order import LabelOrder, order_labels
-from cobalance.workflows.load.dataset import rename_dataset
-from cobalance.workflows.order.job import order_plan, read_order
-from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.plan import (
+    compare_classes,
+    compare_dataset,
     compare_datasets,
+    dataset_incidence,
+    describe_mining,
+    find_across_splits,
+    jobs_frame,
+    keep_embeddings,
+    mine,
+    order_embeddings,
+    order_evaluations,
+    order_labels,
+    order_plan,
+    order_properties,
     plan_counterfactual_dataset,
     plan_dataset,
-    resample_dataset,
-)
-from cobalance.workflows.properties import (
-    compare_classes,
-    order_properties,
+    read_order,
     read_properties,
+    rename_dataset,
+    require_embedded,
+    resample_dataset,
     show_properties,
+    write_report,
 )
-from cobalance.workflows.published import compare_dataset
-from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.page import write_report
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import jobs_frame
 
 
 class Questions(SpeaksPython):

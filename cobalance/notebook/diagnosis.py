@@ -28,7 +28,7 @@ from cobalance.counting import (
     mine_cliques,
     mine_one_against_rest,
 )
-from cobalance.ingest.published import Published, read_published
+from cobalance.ingest import Published, read_published
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.display import Result, matching_rows, rows_at
@@ -51,9 +51,15 @@ from cobalance.statistics import (
     summarize,
     with_clusters,
 )
-from cobalance.workflows.compare import describe_comparison, describe_splits, splits_table
-from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT, describe_leaning, not_compared
-from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
+from cobalance.workflows import (
+    NO_COMMON_CONCEPT,
+    describe_comparison,
+    describe_leaning,
+    describe_splits,
+    imbalance_table as table_for_people,
+    not_compared,
+    splits_table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -399,9 +405,8 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
-    from cobalance.ingest.options import ReadOptions
-    from cobalance.workflows.on_spark.deciding import decide_columns
-    from cobalance.workflows.on_spark.session import SparkImages, spark_session
+    from cobalance.ingest import ReadOptions
+    from cobalance.workflows import SparkImages, decide_columns, spark_session
 
     columns = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
@@ -544,7 +549,7 @@ class PublishedComparison(Result):
     def title(self) -> str:
         """How many rows are equal and how many are not, and which names are not the same."""
         # With it comes the database's driver, which takes a while to import.
-        from cobalance.workflows.published import describe_published
+        from cobalance.workflows import describe_published
 
         return describe_published(self.frame, self.theirs)
 
@@ -571,7 +576,7 @@ def compare_published(
     InputError
         The file is none of these.
     """
-    from cobalance.workflows.published import compare_published as compared
+    from cobalance.workflows import compare_published as compared
 
     incidence = data.incidence(split)
     theirs = read_published(file, incidence.classes, incidence.concepts)

@@ -15,7 +15,7 @@ from cobalance.base import IntArray, OptionError, UnknownNameError, check_known,
 from cobalance.base.safe_text import safe_text
 from cobalance.notebook.plots import draw_bars
 from cobalance.notebook.remedies import SpeaksPython
-from cobalance.workflows.cells import cell_text, is_missing
+from cobalance.workflows import cell_text, is_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,20 +9,23 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import Progress, inflect, silent, text_if
-from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import Evaluation, read_evaluation
+from cobalance.evaluation import Inputs, Scored, check_predictions
+from cobalance.graph import Evaluation, GraphStore, read_evaluation
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import Job, run_in_process
 from cobalance.notebook.remedies import speaks_python
-from cobalance.workflows.evaluate.artefacts import run_artefact_test
-from cobalance.workflows.evaluate.maps import map_activations
-from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame
-from cobalance.workflows.evaluate.score import score_tables
-from cobalance.workflows.evaluate.stored import delete_evaluations, read_saved_predictions
-from cobalance.workflows.evaluate.tables import read_tables
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import (
+    Settings,
+    delete_evaluations,
+    differences_frame,
+    map_activations,
+    read_saved_predictions,
+    read_tables,
+    run_artefact_test,
+    score_tables,
+    scores_frame,
+    summary_frame,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,8 +16,14 @@ from cobalance.notebook.display import Result
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics import SEED
 from cobalance.statistics.centrality import centrality
-from cobalance.workflows.export_graph.files import networkx_graph, save_graph
-from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
+from cobalance.workflows import (
+    LEAN,
+    GraphTables,
+    class_counts,
+    graph_tables,
+    networkx_graph,
+    save_graph,
+)
 
 if TYPE_CHECKING:
     import networkx as nx

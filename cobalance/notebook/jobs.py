@@ -12,29 +12,34 @@ import pandas as pd
 
 from cobalance.base import Progress, WaitedTooLongError, needs_extra, silent
 from cobalance.base.safe_text import safe_text
-from cobalance.generation.export import ExportOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import (
+from cobalance.generation import ExportOptions
+from cobalance.graph import (
     Candidate,
     CandidateState,
+    GraphStore,
     Job as JobRecord,
+    Study as StudyRecord,
     cancel_job,
     decide,
     list_candidates,
+    list_panels,
     read_job,
     read_queries,
     retry_job,
 )
-from cobalance.graph.panels import Study as StudyRecord, list_panels
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, bar_html, card, table_html
 from cobalance.notebook.panels import Study
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
-from cobalance.workflows.export import export_job
-from cobalance.workflows.panel import Sample, draw_study
-from cobalance.workflows.rebalance import rebalance_job
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import candidates_frame, jobs_frame
+from cobalance.workflows import (
+    Sample,
+    Settings,
+    candidates_frame,
+    draw_study,
+    export_job,
+    jobs_frame,
+    rebalance_job,
+)
 
 MadeDataset = TypeVar("MadeDataset")
 
@@ -122,7 +127,7 @@ def run_in_process(
         A worker, or what they need, is not installed.
     """
     with needs_extra("A worker", "worker"):
-        from cobalance.workflows.work.run import run_here
+        from cobalance.workflows import run_here
     home = settings.cobalance_home.expanduser().absolute() / "python"
     run_here(settings, ids, f"sqlite:///{home / f'{queue or ids[0]}.sqlite'}", progress)
 

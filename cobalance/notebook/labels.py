@@ -6,19 +6,21 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.annotation.auditing import PER_STRATUM
-from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
+from cobalance.annotation import PER_STRATUM, LabelSettings, label_summary, read_labels
 from cobalance.base import Progress, inflect, silent
-from cobalance.graph.annotations import AnnotationRun, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit as AuditRecord, list_panels
+from cobalance.graph import AnnotationRun, Audit as AuditRecord, GraphStore, list_panels, read_run
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
 from cobalance.notebook.panels import Audit
-from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
-from cobalance.workflows.panel import AuditSample, draw_audit
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import (
+    AuditSample,
+    Settings,
+    change_thresholds,
+    decide_labels,
+    draw_audit,
+    open_scores,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

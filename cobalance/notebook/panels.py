@@ -7,15 +7,15 @@ from typing import Self
 import pandas as pd
 
 from cobalance.base import inflect, text_if
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import (
+from cobalance.graph import (
     Audit as AuditRecord,
+    GraphStore,
     Study as StudyRecord,
     close_study,
     read_panel,
 )
 from cobalance.notebook.display import Result
-from cobalance.workflows.panel import (
+from cobalance.workflows import (
     answer_sheet,
     audit_imbalances,
     audit_rates,

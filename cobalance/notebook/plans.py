@@ -19,7 +19,7 @@ from cobalance.base import (
     text_if,
 )
 from cobalance.counting import Cliques, Incidence, MiningOptions
-from cobalance.generation.planning import (
+from cobalance.generation import (
     PLANNERS,
     SIZE_MEASURES,
     Plan as PlanRecord,
@@ -38,14 +38,20 @@ from cobalance.generation.planning import (
     summarize_plan,
     touched_rows,
 )
-from cobalance.ingest.reader import read_text
+from cobalance.ingest import read_text
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.diagnosis import Imbalances, imbalances
 from cobalance.notebook.display import Result, card, table_html
 from cobalance.notebook.remedies import in_python, speaks_python
-from cobalance.workflows.cells import change_text, count_texts
-from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
-from cobalance.workflows.plan import count_contradicted, describe_balance, no_images, plan_warnings
+from cobalance.workflows import (
+    NO_COMMON_CONCEPT,
+    change_text,
+    count_contradicted,
+    count_texts,
+    describe_balance,
+    no_images,
+    plan_warnings,
+)
 
 
 class _KeptPlan(Result):
@@ -353,7 +359,7 @@ def compare_planners(
         PLANNERS.check(name, own_options)
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     # With it comes the database's driver, which takes a while to import.
-    from cobalance.workflows.plan import compare_all
+    from cobalance.workflows import compare_all
 
     return compare_all(
         measured.cliques,
@@ -384,7 +390,7 @@ def budget_curve(
         ``budget``, ``images``, ``leaning``, ``difference``, ``widened``, ``remaining``,
         ``gap_after``, ``widest_gap``, as `cobalance.generation.planning.effects.measure` has them.
     """
-    from cobalance.workflows.plan import budget_curve as curve_of
+    from cobalance.workflows import budget_curve as curve_of
 
     measured = _measure(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query)

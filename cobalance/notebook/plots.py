@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import needs_extra
-from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph import CLASS_COLORS
-from cobalance.workflows.report.plots import TICKS, skews
+from cobalance.workflows import CLASS_COLORS, TICKS, cell_text, skews
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

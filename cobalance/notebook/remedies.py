@@ -5,13 +5,12 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from cobalance.base import Action, CobalanceError, Setting, UnknownNameError, argument_text
+from cobalance.base import Action, CobalanceError, R, Setting, UnknownNameError, argument_text
 from cobalance.notebook.arguments import check_call
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 CALLS = {
     "ingest": "store.load(data, {dataset})",

@@ -22,21 +22,35 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.graph.database import GraphStore, encryption
-from cobalance.graph.dataset import IfExists, Sample, dataset_state, list_datasets
-from cobalance.graph.jobs import read_job
-from cobalance.graph.queries import saved_queries
+from cobalance.graph import (
+    GraphStore,
+    IfExists,
+    Sample,
+    dataset_state,
+    encryption,
+    list_datasets,
+    read_job,
+    saved_queries,
+)
 from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.data import FRAME, Data, read
 from cobalance.notebook.datasets import Dataset, Questions, job_of
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import Job
 from cobalance.notebook.remedies import in_python, speaks_python
-from cobalance.workflows.backup.store_backup import Backup, back_up, restore
-from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
-from cobalance.workflows.load.image_places import find_images
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import Connection, connection, open_store
+from cobalance.workflows import (
+    Backup,
+    Connection,
+    Settings,
+    back_up,
+    connection,
+    default_dataset_name,
+    drop_dataset,
+    find_images,
+    load_dataset,
+    open_store,
+    restore,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -371,12 +371,12 @@ def _summary(changes: pd.DataFrame, by: Measure) -> pd.DataFrame:
         totals[f"mined_{when}"] = (changes[f"row_{when}"] >= 0).groupby(size).sum()
         if by == "counts":
             totals[f"total_gap_{when}"] = changes[f"gap_{when}"].fillna(0).groupby(size).sum()
-            continue
-        leans = _leans(changes, when)
-        differences = changes[f"difference_{when}"].fillna(0.0)
-        totals[f"leaning_{when}"] = leans.groupby(size).sum()
-        totals[f"difference_{when}"] = differences.where(leaned, 0.0).groupby(size).sum()
-        totals[f"largest_{when}"] = differences.where(leaned | leans, 0.0).groupby(size).max()
+        else:
+            leans = _leans(changes, when)
+            differences = changes[f"difference_{when}"].fillna(0.0)
+            totals[f"leaning_{when}"] = leans.groupby(size).sum()
+            totals[f"difference_{when}"] = differences.where(leaned, 0.0).groupby(size).sum()
+            totals[f"largest_{when}"] = differences.where(leaned | leans, 0.0).groupby(size).max()
 
     statuses = pd.crosstab(size, changes["status"])
     statuses = statuses.reindex(columns=pd.Index([*statuses_of(by), BALANCED]), fill_value=0)

@@ -41,7 +41,8 @@ class ToldBits:
 
         Below 0 what was learned misleads, and tells nothing.
         """
-        return max(0.0, self._mean(self.by_image))
+        means = [self.by_image[self.labels == code].mean() for code in np.unique(self.labels)]
+        return max(0.0, float(np.mean(means))) if means else 0.0
 
     def change_error(self, other: "ToldBits") -> float:
         """Standard error of the difference from another reading of the same images."""
@@ -51,10 +52,6 @@ class ToldBits:
             for code in np.unique(self.labels)
         ]
         return float(np.sqrt(np.sum(variances)) / max(len(variances), 1))
-
-    def _mean(self, values: FloatArray) -> float:
-        means = [values[self.labels == code].mean() for code in np.unique(self.labels)]
-        return float(np.mean(means)) if means else 0.0
 
 
 def concepts_alone(

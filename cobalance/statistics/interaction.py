@@ -101,10 +101,9 @@ def interaction(cells: IntArray | FloatArray, design: FloatArray | None = None) 
     expected, p_values = np.empty((n, n_classes)), np.ones(n)
     tests = np.full(n, NONE, dtype=np.int8)
     for rows in np.array_split(np.arange(n), 1 + n * n_cells * n_classes // BLOCK):
-        if not len(rows):
-            continue
-        row_design = None if design is None else design[rows]
-        expected[rows], p_values[rows], tests[rows] = _block(cells[rows], row_design)
+        if len(rows):
+            row_design = None if design is None else design[rows]
+            expected[rows], p_values[rows], tests[rows] = _block(cells[rows], row_design)
     return Interaction(expected, p_values, tests)
 
 

@@ -1,9 +1,5 @@
 """Image files and vision models: finding, decoding, masks, loading weights, stored output."""
 
-PUBLIC = (
-    "images",
-    "models",
-    "stored",
-    "stored.output_folder",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

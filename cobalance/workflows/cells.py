@@ -64,9 +64,8 @@ def _float_text(value: float) -> str:
 
 def is_interval(value: Any) -> bool:
     """Whether a cell is two limits, each a float or missing."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    return all(isinstance(limit, float) or is_missing(limit) for limit in value)
+    is_pair = isinstance(value, (list, tuple)) and len(value) == 2
+    return is_pair and all(isinstance(limit, float) or is_missing(limit) for limit in value)
 
 
 def is_missing(value: Any) -> bool:
@@ -179,9 +178,7 @@ def _json_value(value: Any) -> Any:
         return {str(key): _json_value(part) for key, part in value.items()}
 
     # JSON has no missing values, nor infinite numbers.
-    if value is pd.NA or value is pd.NaT:
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
+    if value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if hasattr(value, "item"):
         return _json_value(value.item())

@@ -14,26 +14,21 @@ import msgspec
 import pandas as pd
 
 from cobalance.base import Progress, inflect, log_run, replacing, silent
-from cobalance.generation.export import (
+from cobalance.generation import (
+    MARKER,
     ExportDataset,
     ExportError,
     ExportOptions,
     ExportReport,
-    export,
-)
-from cobalance.generation.export.job_images import (
     compose_job,
     read_merged,
     with_source_concepts,
 )
-from cobalance.generation.export.overwriting import MARKER
+from cobalance.generation.export import export
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.graph.jobs import Job, generated_id
-from cobalance.graph.tags import find_left_out
-from cobalance.ingest.captions import read_image_texts
-from cobalance.vision.images import ImageFileError, ImageRoots, read_regions
+from cobalance.graph import GraphStore, Job, find_left_out, generated_id, read_annotations
+from cobalance.ingest import read_image_texts
+from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.rebalance import not_all
 from cobalance.workflows.settings import in_environment

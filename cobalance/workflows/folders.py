@@ -6,18 +6,16 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 from filelock import FileLock
 
-from cobalance.base import MachineError, make_folder
-from cobalance.graph.database import write_private
-from cobalance.vision.stored import DatasetFiles
+from cobalance.base import MachineError, T, make_folder
+from cobalance.graph import write_private
+from cobalance.vision import DatasetFiles
 from cobalance.vision.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
-_Places = TypeVar("_Places")
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]
         ) from error
 
 
-def _read(path: Path, kind: type[_Places], missing: _Places) -> _Places:
+def _read(path: Path, kind: type[T], missing: T) -> T:
     """Read a JSON file of places; `missing` if the file does not exist."""
     try:
         return msgspec.convert(json.loads(path.read_bytes()), kind)

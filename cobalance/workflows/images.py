@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import DataError, OptionError, inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.vision.images import ImageArray, ImageFileError, ImageRoots, decode
+from cobalance.graph import GraphStore, read_annotations
+from cobalance.vision import ImageArray, ImageFileError, ImageRoots, decode
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation import ANNOTATORS
 from cobalance.base import (
     Declarations,
     MachineError,
@@ -14,15 +14,9 @@ from cobalance.base import (
     is_installed,
     suggest_names,
 )
-from cobalance.evaluation.metrics import METRICS, TABLES
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.export import EXPORTERS
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.planning import PLANNERS
-from cobalance.generation.recipes import RECIPES
-from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.ingest.formats import FORMATS
+from cobalance.evaluation import METHODS, METRICS, TABLES
+from cobalance.generation import BACKENDS, EXPORTERS, FILTERS, PLANNERS, RECIPES, SEGMENTERS
+from cobalance.ingest import FORMATS
 
 REGISTRIES: tuple[Declarations[Any], ...] = (
     FORMATS,

@@ -22,13 +22,18 @@ from cobalance.base import (
     log_run,
     silent,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, read_classes, read_left_out, replace_mentions
-from cobalance.graph.tasks import create_task, list_tasks
-from cobalance.ingest.fields import equal_count_edges, name_bins
+from cobalance.graph import (
+    GraphStore,
+    create_task,
+    dataset_state,
+    list_tasks,
+    read_classes,
+    read_left_out,
+    replace_mentions,
+)
+from cobalance.ingest import equal_count_edges, name_bins
 from cobalance.statistics import separation_table
-from cobalance.vision.images import FLAGS, NUMBERS, TEXTS, image_properties
-from cobalance.vision.stored import DatasetFiles
+from cobalance.vision import FLAGS, NUMBERS, TEXTS, DatasetFiles, image_properties
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, image_reader, images_with_files

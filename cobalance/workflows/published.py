@@ -8,11 +8,10 @@ import pandas as pd
 from cobalance.base import Action, DataError, shorten_list
 from cobalance.counting import Cliques, Incidence, count_chosen
 from cobalance.counting.cooccurrence import cooccurrence
-from cobalance.generation.planning import PlanOptions
+from cobalance.generation import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_cliques, read_mining_options
-from cobalance.ingest.published import Key, Published, read_published
+from cobalance.graph import GraphStore, load_cliques, read_mining_options
+from cobalance.ingest import Key, Published, read_published
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
 
 RESULTS = ("differs", "only published", "only here", "equal")

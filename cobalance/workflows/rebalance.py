@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation import ANNOTATORS
 from cobalance.base import (
     Annotations,
     Mention,
@@ -22,27 +22,31 @@ from cobalance.base import (
     map_optional,
     silent,
 )
-from cobalance.generation.export import ExportError
-from cobalance.generation.export.job_images import compose_job
-from cobalance.graph.database import CONCEPT, GraphStore
-from cobalance.graph.dataset import (
+from cobalance.generation import ExportError, compose_job
+from cobalance.graph import (
+    CONCEPT,
     MAX_CLIQUES,
+    AcceptedImage,
+    GraphStore,
     IngestReport,
+    Job,
+    apply_tags,
+    generated_id,
     mine_dataset,
+    read_accepted,
     read_classes,
     read_mining_options,
     read_names,
+    write_rebalanced,
 )
-from cobalance.graph.jobs import AcceptedImage, Job, generated_id, read_accepted, write_rebalanced
-from cobalance.graph.tags import apply_tags
-from cobalance.ingest.captions import (
+from cobalance.ingest import (
     CREDITS,
     caption_files,
     join_credits,
     read_image_texts,
     write_image_texts,
 )
-from cobalance.vision.images import ImageArray, decode, region_files, rgb_array
+from cobalance.vision import ImageArray, decode, region_files, rgb_array
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders, picture_files, place_files
 

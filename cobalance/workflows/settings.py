@@ -28,7 +28,7 @@ from cobalance.base import (
     mask_credentials,
     write_log,
 )
-from cobalance.graph.database import LocalServerSettings
+from cobalance.graph import LocalServerSettings
 from cobalance.workflows.folders import Folders
 
 # Characters: whoever guesses the token reads the metrics.

@@ -12,9 +12,15 @@ from cobalance.base import (
     mask_credentials,
     silent,
 )
-from cobalance.graph.database import USERNAME, GraphStore, Home, LocalServerSettings, encryption
+from cobalance.graph import (
+    USERNAME,
+    GraphStore,
+    Home,
+    LocalServerSettings,
+    encryption,
+    list_datasets,
+)
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.dataset import list_datasets
 from cobalance.workflows.settings import Settings
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.syntax import ROOT, modules, stubs
 
-MOST_DOORS = 193
+MOST_DOORS = 91
 """How many modules and faces of all rooms others import; it may only fall."""
 
 FACES = sorted(stubs())
@@ -16,6 +16,11 @@ FACES = sorted(stubs())
 # The contracts in pyproject.toml forbid front ends to import these: a face would hide them.
 WITHOUT_FACE = (
     "cobalance.annotation.labelling.score_files",
+    "cobalance.evaluation.training.run",
+    "cobalance.generation.jobs.job_queue",
+    "cobalance.generation.output.job_manifest",
+    "cobalance.generation.worker.resources",
+    "cobalance.generation.worker.worker",
     "cobalance.graph.database.migrations",
     "cobalance.graph.database.statements",
     "cobalance.graph.database.sync",

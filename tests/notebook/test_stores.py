@@ -22,7 +22,7 @@ from cobalance.base.errors import (
 )
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.generation.worker.worker import Worker
-from cobalance.graph.jobs import Candidate, CandidatePage
+from cobalance.graph import Candidate, CandidatePage
 from cobalance.notebook import jobs as notebook_jobs
 from tests.conftest import HOSTILE
 

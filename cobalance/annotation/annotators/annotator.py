@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.base import Mention
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import BoxDetector, QueryOptions, prompt_for
+from cobalance.vision import BoxDetector, ImageArray, QueryOptions, prompt_for
 
 Floats = npt.NDArray[np.float32]
 

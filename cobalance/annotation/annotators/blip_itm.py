@@ -8,8 +8,7 @@ import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.base import Plugin, torch, transformers
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import BlipItmOptions, VisionModel, load_processor, open_vision
+from cobalance.vision import BlipItmOptions, ImageArray, VisionModel, load_processor, open_vision
 
 PLUGIN = Plugin(
     "blip-itm",

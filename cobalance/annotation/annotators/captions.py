@@ -11,9 +11,8 @@ import numpy as np
 
 from cobalance.annotation.annotators.annotator import Scores
 from cobalance.base import Mention, Plugin, readable
-from cobalance.ingest.concepts import Vocabulary, words_of
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import CaptionOptions, Conversation, open_conversation, quiet
+from cobalance.ingest import Vocabulary, words_of
+from cobalance.vision import CaptionOptions, Conversation, ImageArray, open_conversation, quiet
 
 PLUGIN = Plugin(
     "captions",

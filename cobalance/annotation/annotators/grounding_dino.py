@@ -8,12 +8,12 @@ import numpy as np
 
 from cobalance.annotation.annotators.annotator import DetectingAnnotator
 from cobalance.base import JobBlockedError, Plugin, torch, transformers
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import (
+from cobalance.vision import (
     MODEL_FILE,
     BoxDetector,
     Detections,
     GroundingOptions,
+    ImageArray,
     clip_boxes,
     encode_once,
     find_checkpoint,

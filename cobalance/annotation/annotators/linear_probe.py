@@ -16,8 +16,8 @@ from pydantic import Field
 
 from cobalance.annotation.annotators.annotator import Scores, mention_scores
 from cobalance.base import DataError, Image, MayBePath, Mention, Options, Plugin
-from cobalance.ingest.embeddings import read_arrays
-from cobalance.vision.images import ImageArray
+from cobalance.ingest import read_arrays
+from cobalance.vision import ImageArray
 
 _BINS = 8  # of a channel's histogram
 

@@ -2,7 +2,7 @@
 
 from cobalance.annotation.annotators.annotator import DetectingAnnotator
 from cobalance.base import Plugin
-from cobalance.vision.models import DetectorOptions, open_detector
+from cobalance.vision import DetectorOptions, open_detector
 
 PLUGIN = Plugin(
     "owlv2",

@@ -8,8 +8,8 @@ import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.base import Plugin, torch, transformers
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import (
+from cobalance.vision import (
+    ImageArray,
     Siglip2Options,
     VisionModel,
     embed_new,

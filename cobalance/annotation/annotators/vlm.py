@@ -8,8 +8,7 @@ import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.base import JobBlockedError, Plugin, torch
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import Conversation, VlmOptions, open_conversation
+from cobalance.vision import Conversation, ImageArray, VlmOptions, open_conversation
 
 PLUGIN = Plugin(
     "vlm",

@@ -20,8 +20,7 @@ from cobalance.annotation.language import (
     in_order,
 )
 from cobalance.base import OptionError, Setting
-from cobalance.vision.images import ImageArray, within
-from cobalance.vision.models import CaptionOptions, VlmOptions
+from cobalance.vision import CaptionOptions, ImageArray, VlmOptions, within
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""
@@ -109,8 +108,9 @@ class RemoteYesNo(ScoringAnnotator):
         LanguageModelError
             The model cannot be reached, gives no probabilities, or answers so of no image.
         """
-        question = self.options.question
-        prompts = [question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
+        prompts = [
+            self.options.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts
+        ]
         questions = [
             Question(prompt, images=(image,), first_token=True)
             for image in map(within, images)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cobalance.annotation.annotators.annotator import Annotator, Floats, Scores
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")
@@ -73,19 +73,18 @@ class ScoreFiles:
         """
         if scores.only_seen:
             self._write(_part(chunk), _sparse_table(ids, scores.matrix))
-            return
-
-        n, n_texts = scores.matrix.shape
-        boxes = np.full((n * n_texts, 4), np.nan, np.float32)
-        if scores.boxes is not None:
-            boxes = scores.boxes.reshape(-1, 4)
-        columns = {
-            "image": pa.array(np.repeat(np.array(ids, dtype=object), n_texts), pa.string()),
-            "text": np.tile(np.arange(n_texts, dtype=np.int32), n),
-            "score": scores.matrix.reshape(-1),
-            **dict(zip(_BOX, boxes.T, strict=True)),
-        }
-        self._write(_part(chunk), pa.table(columns, schema=SCORES))
+        else:
+            n, n_texts = scores.matrix.shape
+            boxes = np.full((n * n_texts, 4), np.nan, np.float32)
+            if scores.boxes is not None:
+                boxes = scores.boxes.reshape(-1, 4)
+            columns = {
+                "image": pa.array(np.repeat(np.array(ids, dtype=object), n_texts), pa.string()),
+                "text": np.tile(np.arange(n_texts, dtype=np.int32), n),
+                "score": scores.matrix.reshape(-1),
+                **dict(zip(_BOX, boxes.T, strict=True)),
+            }
+            self._write(_part(chunk), pa.table(columns, schema=SCORES))
 
     def list_scored(self, chunks: int) -> set[int]:
         """The chunks whose scores are written."""
@@ -107,13 +106,12 @@ class ScoreFiles:
             table = self._read(_part(chunk))
             if table.schema.equals(SEEN):
                 yield table["image"].to_pylist(), Scores(_dense_matrix(table, texts), None, True)
-                continue
-
-            # Each image has a row for each text.
-            ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
-            values = table["score"].to_numpy().reshape(-1, texts)
-            boxes = np.stack([table[name].to_numpy() for name in _BOX], axis=1)
-            yield ids, Scores(values, boxes.reshape(-1, texts, 4))
+            else:
+                # Each image has a row for each text.
+                ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
+                values = table["score"].to_numpy().reshape(-1, texts)
+                boxes = np.stack([table[name].to_numpy() for name in _BOX], axis=1)
+                yield ids, Scores(values, boxes.reshape(-1, texts, 4))
 
     def _write(self, name: str, table: pa.Table) -> None:
         file = io.BytesIO()

@@ -5,15 +5,11 @@ from .chat import (
     Question as Question,
     Reply as Reply,
     in_order as in_order,
-    select_told as select_told,
 )
-from .endpoint import Endpoint as Endpoint
-from .endpoint_settings import EndpointSettings as EndpointSettings, read_key as read_key
-from .local import LocalModel as LocalModel, LocalOptions as LocalOptions
+from .endpoint_settings import EndpointSettings as EndpointSettings
 from .replies import (
     ask_for as ask_for,
     read_caption as read_caption,
     read_list as read_list,
     read_yes_no as read_yes_no,
 )
-from .transcript import Transcript as Transcript, Usage as Usage

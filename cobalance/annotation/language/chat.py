@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from cobalance.base import CobalanceError
-from cobalance.vision.images import ImageArray
+from cobalance.base import CobalanceError, R, T
+from cobalance.vision import ImageArray
 
 
 class LanguageModelError(CobalanceError):
@@ -85,8 +85,6 @@ def select_told(described: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: described[name] for name in names if described.get(name)}
 
 
-T = TypeVar("T")
-R = TypeVar("R")
 TRIES = 3
 """Times that a question is put until its reply can be used."""
 AT_ONCE = 4
@@ -107,6 +105,6 @@ def in_order(function: Callable[[T], R], items: Iterable[T], at_once: int = 1) -
     """
     if at_once == 1:
         yield from map(function, items)
-        return
-    with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as pool:
-        yield from pool.map(function, items)
+    else:
+        with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as pool:
+            yield from pool.map(function, items)

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.annotation.language.endpoint_settings import check_url
 from cobalance.base import OptionError, Part, Setting, mask_credentials
-from cobalance.vision.images import ImageArray, png
+from cobalance.vision import ImageArray, png
 
 MOST_ANSWER_BYTES = 1 << 22
 """Of an answer, unpacked: ten times what the longest replies of models take."""

@@ -10,7 +10,7 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokeniz
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.base import inflect
-from cobalance.vision.models import ModelOptions, load_processor, open_vision, quiet
+from cobalance.vision import ModelOptions, load_processor, open_vision, quiet
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 LICENCE = "Apache-2.0"

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
 
 from cobalance.annotation.language.chat import TRIES, ChatModel, LanguageModelError, Question
-from cobalance.base import CobalanceError
+from cobalance.base import CobalanceError, T
 
 _FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
 _NUMBERED = re.compile(r"^[ \t]*[*_]*(\d{1,3})[.)][*_]*[ \t]+(\S.*)$", re.MULTILINE)
@@ -128,9 +127,8 @@ def _strings(value: object) -> list[str] | None:
 def _strip_numbers(lines: Sequence[str]) -> list[str]:
     """Lines without their numbers, if these are 1, 2, 3 and so on and none explains itself."""
     matches = list(filter(None, map(_NUMBERED.fullmatch, lines)))
-    if len(matches) < max(len(lines), 2):
-        return []
-    if any(int(match[1]) != number for number, match in enumerate(matches, start=1)):
+    numbers = [int(match[1]) for match in matches]
+    if numbers != [*range(1, max(len(lines), 2) + 1)]:
         return []
 
     items = [match[2].strip().strip("*").strip() for match in matches]
@@ -141,9 +139,6 @@ def _strip_numbers(lines: Sequence[str]) -> list[str]:
 def _shorten(text: str) -> str:
     short = " ".join(text.split())
     return repr(short if len(short) <= 200 else f"{short[:200]}...")
-
-
-T = TypeVar("T")
 
 
 def ask_for(chat: ChatModel, question: Question, read: Callable[[str], T]) -> T:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply, select_told
 from cobalance.base import inflect
-from cobalance.vision.images import sha256_of
+from cobalance.vision import sha256_of
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")

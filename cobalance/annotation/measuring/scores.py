@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import BoolArray, FloatArray, InputError, sklearn
-from cobalance.ingest.reader import read_start
+from cobalance.ingest import read_start
 
 
 def label_scores(

@@ -11,11 +11,7 @@ import pyarrow as pa
 
 from cobalance.annotation.measuring.matching import TruthAttribute
 from cobalance.base import FloatArray, InputError, IntArray, clean_name, silent
-from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import read_head, read_text
-from cobalance.ingest.tables.list_attr import ID, ListAttr
-from cobalance.ingest.tables.sheets import read_sheet
-from cobalance.ingest.tables.values import FLAGS
+from cobalance.ingest import FLAGS, ID, ListAttr, Problems, read_head, read_sheet, read_text
 
 NOT_VISIBLE = "1"
 """CUB's certainty of what is not visible in the image."""

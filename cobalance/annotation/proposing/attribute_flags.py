@@ -8,8 +8,8 @@ import numpy as np
 
 from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.base import FloatArray, readable, sklearn
-from cobalance.graph.annotations import ProposedAttribute
-from cobalance.ingest.concepts import plural_forms
+from cobalance.graph import ProposedAttribute
+from cobalance.ingest import plural_forms
 
 Embed = Callable[[Sequence[str]], FloatArray]
 """Embeds texts, as an array of shape (texts, dimensions)."""

@@ -9,7 +9,7 @@ from time import perf_counter
 from cobalance.annotation.annotators.annotator import Annotator
 from cobalance.annotation.language import ChatModel, Question
 from cobalance.annotation.proposing.options import ProposeOptions, fill_template
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 
 _LETTERS = 4  # of a token, in English
 _ITEM = 5  # tokens of a name in a list, with its quotes and comma

@@ -9,7 +9,7 @@ from functools import partial
 from cobalance.annotation.language import ChatModel, Question, ask_for, read_list
 from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.annotation.proposing.propose import ITEMS
-from cobalance.ingest.concepts import Vocabulary, plural_forms, words_of
+from cobalance.ingest import Vocabulary, plural_forms, words_of
 
 QUESTION = (
     "Here is the caption of an image, as a JSON string: {caption}\n"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cobalance.base import Options, check_known, decode_toml, read_options, with_article
-from cobalance.graph.annotations import Level
+from cobalance.graph import Level
 
 _FOLDER = files("cobalance.annotation.proposing") / "presets"
 _PLACE = re.compile(r"\{([a-z ]+)\}")

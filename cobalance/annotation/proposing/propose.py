@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from cobalance.annotation.language import (
     ChatModel,
@@ -18,10 +17,9 @@ from cobalance.annotation.proposing.attribute_flags import is_sensitive, mark_pe
 from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.proposal_voting import Voted, vote
-from cobalance.base import Progress, silent
-from cobalance.graph.annotations import Level, ProposedAttribute
+from cobalance.base import Progress, T, silent
+from cobalance.graph import Level, ProposedAttribute
 
-T = TypeVar("T")
 ITEMS = {
     "type": "object",
     "properties": {"items": {"type": "array", "items": {"type": "string"}}},

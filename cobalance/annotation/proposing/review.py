@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import InputError, clean_name
-from cobalance.graph.annotations import AttributeKey, Decision
-from cobalance.ingest.names import name_fault
-from cobalance.ingest.tables.sheets import read_sheet
+from cobalance.graph import AttributeKey, Decision
+from cobalance.ingest import name_fault, read_sheet
 
 COLUMNS = (
     "category",

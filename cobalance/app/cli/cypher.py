@@ -13,9 +13,9 @@ from cobalance.app.cli.shared import (
     out,
 )
 from cobalance.base import OptionError, documents
-from cobalance.graph.database import Query
+from cobalance.graph import CATALOGUE, Query
 from cobalance.graph.dataset import state as states
-from cobalance.graph.queries import CATALOGUE, console_query
+from cobalance.graph.queries import console_query
 
 
 def cypher(

@@ -21,13 +21,13 @@ from cobalance.app.cli.shared import (
 )
 from cobalance.base import inflect, options as plugin_options, pandas as pd
 from cobalance.base.safe_text import safe_text
+from cobalance.graph import CATALOGUE
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
-from cobalance.graph.queries import CATALOGUE
-from cobalance.workflows import settings as all_settings
+from cobalance.workflows import FORMATS, settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors
-from cobalance.workflows.export_graph import FORMATS, files as graph_files, tables as graph_tables
+from cobalance.workflows.export_graph import files as graph_files, tables as graph_tables
 from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
@@ -45,11 +45,10 @@ def list_(to: TableOutput) -> None:
         frame = states.list_datasets(store)
     if frame.empty and to.is_table:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
-        return
-
-    if to.is_shown:
-        frame = _shorten(frame)
-    to.write(frame, unbroken=_WHOLE, spare=_SPARE)
+    else:
+        if to.is_shown:
+            frame = _shorten(frame)
+        to.write(frame, unbroken=_WHOLE, spare=_SPARE)
 
 
 @app.command()

@@ -138,15 +138,13 @@ def show(parts: Parts) -> None:
     for part in parts:
         if isinstance(part, str):
             out.print(part, markup=True)
-            continue
-        if not isinstance(part, tuple):
+        elif not isinstance(part, tuple):
             TableOutput().write(part, remedy="")
-            continue
-
-        command, purpose = part
-        out.print(f"  # {purpose}", style="dim")
-        for line in command.splitlines():
-            out.print(f"  {line}", style="cyan", soft_wrap=True)
+        else:
+            command, purpose = part
+            out.print(f"  # {purpose}", style="dim")
+            for line in command.splitlines():
+                out.print(f"  {line}", style="cyan", soft_wrap=True)
 
 
 def web_app_command(purpose: str) -> tuple[str, str]:

@@ -21,13 +21,8 @@ from cobalance.app.cli.shared import (
 )
 from cobalance.base import OptionError, agree, inflect, pandas as pd, records, render
 from cobalance.counting import Engine, MiningOptions
-from cobalance.graph.database import EVALUATION
-from cobalance.graph.dataset import (
-    MAX_CLIQUES,
-    cliques as kept_cliques,
-    mining as minings,
-    state as states,
-)
+from cobalance.graph import EVALUATION, MAX_CLIQUES
+from cobalance.graph.dataset import cliques as kept_cliques, mining as minings, state as states
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
 from cobalance.statistics import EVIDENCE, MAX_Q_VALUE
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables

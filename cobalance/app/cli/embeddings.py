@@ -72,7 +72,7 @@ def compute(
     Print the task's id. `pixels` needs no model; the others load one.
     """
     with needs_extra("Computing vectors", "worker"):
-        from cobalance.workflows.embed.compute import order_embeddings
+        from cobalance.workflows import order_embeddings
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
         run_or_announce(store, task, progress, here=here)
@@ -92,7 +92,7 @@ def run_or_announce(
         return
 
     with needs_extra("Working here", "worker"):
-        from cobalance.workflows.work.run import run_here
+        from cobalance.workflows import run_here
 
     settings = read_environment()
     run_here(settings, [task], settings.queue_url(), progress)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation import ANNOTATORS
 from cobalance.app.cli.shared import (
     Assignments,
     JobId,
@@ -21,8 +21,7 @@ from cobalance.app.cli.shared import (
     out,
 )
 from cobalance.base import OptionError, Progress, inflect, needs_extra
-from cobalance.generation import export as exports
-from cobalance.generation.export.formats import EXPORTERS
+from cobalance.generation import EXPORTERS, export as exports
 from cobalance.graph.database import store as stores
 from cobalance.graph.jobs import status as jobs
 from cobalance.workflows import export as exporting, rebalance as rebalancing

@@ -21,11 +21,19 @@ from cobalance.app.cli.shared import (
     tables,
 )
 from cobalance.base import OptionError, inflect, records, render
-from cobalance.graph.dataset import PER_CLASS, state as states, write
-from cobalance.ingest import hub, load, problems
+from cobalance.graph import PER_CLASS
+from cobalance.graph.dataset import state as states, write
+from cobalance.ingest import (
+    FORMATS,
+    ReadOptions,
+    code_names,
+    declared_options,
+    hub,
+    load,
+    pairs,
+    problems,
+)
 from cobalance.ingest.fields import code_files, report as report_words, saved
-from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.workflows.load import dataset as loading, image_places
 from cobalance.workflows.on_spark import session as spark
 

@@ -96,17 +96,17 @@ def _write_jobs(to: TableOutput, listed: "list[jobs.Job]") -> None:
     frame = work_tables.jobs_frame(listed)
     if not to.is_table:
         to.write(frame)
-        return
-    if not listed:
+    elif not listed:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
-        return
-
-    frame["accepted"] = [f"{job.accepted:,} of {job.wanted:,}" for job in listed]
-    columns = ["job", "dataset", "plan", "state", "accepted", "rejected"]
-    if frame["pending"].any():
-        columns.append("pending")
-    to.write(frame[columns], whole=True, unbroken=["job", "accepted"], spare=["plan", "rejected"])
-    _print_remarks(listed)
+    else:
+        frame["accepted"] = [f"{job.accepted:,} of {job.wanted:,}" for job in listed]
+        columns = ["job", "dataset", "plan", "state", "accepted", "rejected"]
+        if frame["pending"].any():
+            columns.append("pending")
+        to.write(
+            frame[columns], whole=True, unbroken=["job", "accepted"], spare=["plan", "rejected"]
+        )
+        _print_remarks(listed)
 
 
 def _print_remarks(listed: "Sequence[jobs.Job | task_states.Task]") -> None:
@@ -146,18 +146,18 @@ def work(
         return
 
     with needs_extra("A worker", "worker"):
-        from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
+        from cobalance.workflows import gpu_numbers, run_on_gpus, run_worker
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
-        return
-    run_worker(
-        read_environment(),
-        until_idle=until_idle,
-        dead_after_s=dead_after,
-        say=notes.print,
-        progress_bars=progress_bars,
-    )
+    else:
+        run_worker(
+            read_environment(),
+            until_idle=until_idle,
+            dead_after_s=dead_after,
+            say=notes.print,
+            progress_bars=progress_bars,
+        )
 
 
 def _check_workers(dead_after_s: float) -> None:

@@ -256,18 +256,16 @@ def _options(
         os.environ["COBALANCE_LOG"] = log_level
     if log_file is not None:
         os.environ["COBALANCE_LOG_FILE"] = str(log_file.absolute())
-    if "--help" in sys.argv:
-        return
+    if "--help" not in sys.argv:
+        from cobalance.workflows import LogSettings
 
-    from cobalance.workflows.settings import LogSettings
-
-    LogSettings.from_environment().write_log()
-    _note_unread_variables()
+        LogSettings.from_environment().write_log()
+        _note_unread_variables()
 
 
 def _note_unread_variables() -> None:
     """Note variables named like settings that nothing reads; NEO4J_ ones only if one is alike."""
-    from cobalance.workflows.settings import Settings
+    from cobalance.workflows import Settings
 
     names: list[str] = []
     for field_name, field in Settings.model_fields.items():

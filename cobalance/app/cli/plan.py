@@ -24,7 +24,7 @@ from cobalance.app.cli.shared import (
 from cobalance.base import pandas as pd, render
 from cobalance.base.safe_text import safe_text
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
-from cobalance.graph.database import JOB
+from cobalance.graph import JOB
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries

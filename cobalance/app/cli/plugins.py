@@ -19,12 +19,11 @@ def plugins(
     frame = plugin_lists.list_plugins(own=own)
     if not to.is_shown:
         to.write(frame)
-        return
-
-    if frame.empty:
-        notes.print("There are only cobalance's own plug-ins: see cobalance plugins --all.")
     else:
-        # What else lies in the folder of files has a row without a kind.
-        to.write(frame[frame["kind"] != ""].drop(columns="problem"))
-    for problem in dict.fromkeys(filter(None, frame["problem"])):
-        notes.print(problem)
+        if frame.empty:
+            notes.print("There are only cobalance's own plug-ins: see cobalance plugins --all.")
+        else:
+            # What else lies in the folder of files has a row without a kind.
+            to.write(frame[frame["kind"] != ""].drop(columns="problem"))
+        for problem in dict.fromkeys(filter(None, frame["problem"])):
+            notes.print(problem)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared import DatasetName, Name, clean_names, full_id, notes, opened_store
-from cobalance.graph.database import EVALUATION
+from cobalance.graph import EVALUATION
 from cobalance.workflows.report import contents, page
 
 

@@ -130,16 +130,17 @@ def connection(format_: _Shown = "table") -> None:
     values = {name: value for name, value in vars(details).items() if name != "auth"}
     if format_ == "json":
         _write_json(values)
-        return
+    else:
+        values["password_file"] = (
+            details.password_file or "none; it is in the variable NEO4J_PASSWORD"
+        )
+        for name, value in values.items():
+            out.print(f"{name.replace('_', ' '):<15}{value}")
 
-    values["password_file"] = details.password_file or "none; it is in the variable NEO4J_PASSWORD"
-    for name, value in values.items():
-        out.print(f"{name.replace('_', ' '):<15}{value}")
-
-    # A driver that connects for a while only should know when the server stops.
-    server = local_server.status(settings.local_server())
-    if settings.neo4j_uri is None and server is not None:
-        notes.print(_stops(server.idle_stop_s))
+        # A driver that connects for a while only should know when the server stops.
+        server = local_server.status(settings.local_server())
+        if settings.neo4j_uri is None and server is not None:
+            notes.print(_stops(server.idle_stop_s))
 
 
 @app.command()

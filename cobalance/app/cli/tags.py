@@ -8,8 +8,9 @@ import typer
 
 from cobalance.app.cli.shared import DatasetName, TableOutput, clean_names, notes, opened_store
 from cobalance.base import OptionError, agree, inflect
+from cobalance.graph import TagRole
 from cobalance.graph.database import store as stores
-from cobalance.graph.tags import TagRole, applying, tags as kept_tags
+from cobalance.graph.tags import applying, tags as kept_tags
 from cobalance.ingest import reader
 
 app = typer.Typer(no_args_is_help=True)

@@ -14,8 +14,8 @@ from cobalance.app.web.components import first_steps, saved_views
 from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import Page, errors_shown, meaning
-from cobalance.graph.queries import dataset_progress
-from cobalance.workflows.diagnose.steps import StepState, steps_of
+from cobalance.graph import dataset_progress
+from cobalance.workflows import StepState, steps_of
 
 # Folders of `page`, in the order of the menu. One called `pages` Streamlit would take for its own.
 FOLDERS = ("load", "diagnose", "plan", "jobs", "compare", "evaluate", "annotate", "study", "cypher")

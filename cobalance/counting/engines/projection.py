@@ -7,19 +7,17 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
-from cobalance.base import IntArray
+from cobalance.base import IntArray, R, T
 from cobalance.counting.engines.compiled import rows as kernels
 from cobalance.counting.engines.compiled.pairs import mine_pairs
 from cobalance.counting.engines.compiled.tree import mine_from
 from cobalance.counting.incidence import Incidence
 
 Block = tuple[IntArray, IntArray]
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 # Cells of a table of pairs of the root.
 MAX_BAND = 1 << 22
@@ -250,9 +248,7 @@ def _parts(length: int, number: int) -> list[tuple[int, int]]:
     return list(pairwise(length * part // number for part in range(number + 1)))
 
 
-def run_shared(
-    threads: int, function: Callable[[Task], Result], tasks: Iterable[Task]
-) -> Generator[Result]:
+def run_shared(threads: int, function: Callable[[T], R], tasks: Iterable[T]) -> Generator[R]:
     """Return the result of each task as it comes; a thread that is free takes the next one.
 
     Mining tasks differ too much in length for fixed shares. Closing the iterator stops the

@@ -13,8 +13,7 @@ from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import CLIPSCORE_WEIGHT, ClipModelOptions, load_image_text_clip
+from cobalance.vision import CLIPSCORE_WEIGHT, ClipModelOptions, ImageArray, load_image_text_clip
 
 PREFIX = "A photo depicts "
 """What the authors of CLIPScore put before captions."""

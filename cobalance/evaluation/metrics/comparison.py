@@ -212,10 +212,11 @@ def _statistics(
         common = dict.fromkeys(shortcuts, 1.0)
         rates = common if training is None else training_rates(training, shortcuts)
         sums += gap_sums(grouping, n, rates)
-    names = grouping.names
     for group in np.flatnonzero(known):
         is_group = np.arange(len(n)) == group
-        sums.append(GapSum("group_accuracy", names[group], is_group.astype(np.float64), is_group))
+        sums.append(
+            GapSum("group_accuracy", grouping.names[group], is_group.astype(np.float64), is_group)
+        )
 
     matrix = np.array([term.coefficients for term in sums])
     for row, term in enumerate(sums):

@@ -22,7 +22,7 @@ from cobalance.base import (
 from cobalance.evaluation.metrics import METRICS, TABLES
 from cobalance.evaluation.predictions import RUN
 from cobalance.evaluation.table_files import image_ids
-from cobalance.vision.images import ImageArray, ImageFileError, decode, rgb_array
+from cobalance.vision import ImageArray, ImageFileError, decode, rgb_array
 
 SCORE = ("metric", "group", "value", "low", "high", "n")
 COLUMNS = (*RUN, *SCORE)

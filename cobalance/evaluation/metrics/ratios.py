@@ -11,8 +11,7 @@ from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, check_predictions, require_classes, runs
-from cobalance.ingest.captions import WordEditor
-from cobalance.ingest.concepts import load_group_words
+from cobalance.ingest import WordEditor, load_group_words
 from cobalance.statistics import wilson
 
 UNKNOWN = "no group, or several"  # what a caption that does not name one group predicts

@@ -1,5 +1,1 @@
 """Human study: people judge edited images beside their originals, blind."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from cobalance.ingest.captions import CaptionEditor
-from cobalance.ingest.concepts import GroupWords
+from cobalance.ingest import CaptionEditor, GroupWords
 
 GAP = "____"
 SENTENCE = f"This is a {GAP}."

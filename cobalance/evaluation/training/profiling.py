@@ -20,7 +20,7 @@ from cobalance.evaluation.training.data import code_examples, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.model import TextModel
 from cobalance.evaluation.training.run import predict
-from cobalance.vision.models import prompt_for
+from cobalance.vision import prompt_for
 
 PREFIX = "folder_"
 """Of the names of the scores of a labelled folder, beside those of the test images."""

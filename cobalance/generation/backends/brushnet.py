@@ -21,7 +21,7 @@ from cobalance.generation.backends.pipelines.diffusion import (
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.models import choose_device, choose_dtype, find_checkpoint, load_model
+from cobalance.vision import choose_device, choose_dtype, find_checkpoint, load_model
 
 
 class BrushNetOptions(DiffusionOptions):
@@ -136,5 +136,4 @@ def _prepare(
     size = choose_output_size(options, source)
     side_px = round(math.sqrt(options.area_px))
     seen = choose_model_size(size, side_px, runner.multiple_px, is_set=False)
-    cell_px = runner.cell_px
-    return inpainting_task(source, size, seen, cell_px, paint_object=True, black_out=True)
+    return inpainting_task(source, size, seen, runner.cell_px, paint_object=True, black_out=True)

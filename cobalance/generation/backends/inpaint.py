@@ -19,7 +19,7 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.models import PIPELINE_FILE, Checkpoint, find_checkpoint, quiet
+from cobalance.vision import PIPELINE_FILE, Checkpoint, find_checkpoint, quiet
 
 
 class InpaintOptions(DiffusionOptions):

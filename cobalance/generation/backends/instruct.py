@@ -20,8 +20,7 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.vision.images import ImageArray, find_box
-from cobalance.vision.models import PIPELINE_FILE, find_checkpoint, quiet
+from cobalance.vision import PIPELINE_FILE, ImageArray, find_box, find_checkpoint, quiet
 
 
 class InstructOptions(DiffusionOptions):

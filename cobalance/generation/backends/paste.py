@@ -12,8 +12,7 @@ from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, 
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.vision.images import ImageArray, find_box
-from cobalance.vision.models import find_checkpoint, quiet
+from cobalance.vision import ImageArray, find_box, find_checkpoint, quiet
 
 
 class PasteOptions(DiffusionOptions, cutout.PlacementOptions):

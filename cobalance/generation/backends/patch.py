@@ -20,7 +20,7 @@ from cobalance.generation.image_request import (
     ImageRequest,
     require_source,
 )
-from cobalance.vision.images import find_box
+from cobalance.vision import find_box
 
 PLUGIN = BackendPlugin(
     "patch",

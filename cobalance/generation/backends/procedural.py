@@ -19,7 +19,7 @@ from cobalance.generation.backends.compositing.backgrounds import (
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars, read_exemplars
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, require_source
-from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision import ImageArray, MaskArray, find_box
 
 
 class ProceduralOptions(ImageOptions, cutout.PlacementOptions):

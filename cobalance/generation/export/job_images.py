@@ -12,8 +12,7 @@ from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.generation.planning import Composition, ResultOptions, compose_dataset
 from cobalance.generation.recipes import DEFAULT, RECIPES
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import Job, generated_id, read_counterfactuals, read_verdicts
+from cobalance.graph import GraphStore, Job, generated_id, read_counterfactuals, read_verdicts
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

@@ -46,9 +46,7 @@ def check_target(target: Path, identity: Mapping[str, object], *, overwrite: boo
     nearest = next(path for path in (target, *target.parents) if path.exists())
     if not nearest.is_dir():
         raise ExportError(f"{nearest} is a file. Name a folder.")
-    if nearest != target:
-        return
-    if next(target.iterdir(), None) is None:
+    if nearest != target or next(target.iterdir(), None) is None:
         return
 
     home, here = Path.home(), Path.cwd()

@@ -17,7 +17,7 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models import (
+from cobalance.vision import (
     CLIPSCORE_WEIGHT,
     PHOTO,
     ClipModelOptions,

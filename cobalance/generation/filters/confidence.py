@@ -9,10 +9,10 @@ from pydantic import Field
 from cobalance.base import JobBlockedError, MayBePath
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, number_text
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models import ModelOptions, choose_device, choose_dtype
+from cobalance.vision import ModelOptions, choose_device, choose_dtype
 
 if TYPE_CHECKING:
-    from cobalance.vision.models import Classifier
+    from cobalance.vision import Classifier
 
 
 class ConfidenceOptions(ModelOptions):
@@ -136,7 +136,7 @@ def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:
             "images, and give the folder of its model as the filter's model, or leave the filter "
             "out."
         )
-    from cobalance.vision.models import open_classifier
+    from cobalance.vision import open_classifier
 
     device = choose_device(options.device)
     classifier = open_classifier(options, device, choose_dtype(options.dtype, device))

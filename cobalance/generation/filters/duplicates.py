@@ -13,7 +13,7 @@ from pydantic import Field
 from cobalance.base import Image, Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 
 
 class DuplicatesOptions(Options):
@@ -164,11 +164,10 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
         near = np.flatnonzero(_distances(word, kept[:n_kept]) <= distance)
         if len(near):
             earlier.append(int(positions[near[0]]))
-            continue
-
-        kept[n_kept], positions[n_kept] = word, position
-        n_kept += 1
-        earlier.append(None)
+        else:
+            kept[n_kept], positions[n_kept] = word, position
+            n_kept += 1
+            earlier.append(None)
     return earlier
 
 

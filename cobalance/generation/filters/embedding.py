@@ -21,12 +21,14 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray, MaskArray, find_box
-from cobalance.vision.models import (
+from cobalance.vision import (
     CLIP,
     CLIP_REVISION,
+    ImageArray,
+    MaskArray,
     ModelOptions,
     VisionModel,
+    find_box,
     find_checkpoint,
     load_vision,
 )

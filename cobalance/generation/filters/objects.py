@@ -15,7 +15,7 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models import Detector, DetectorOptions, open_detector
+from cobalance.vision import Detector, DetectorOptions, open_detector
 
 
 class ObjectsOptions(DetectorOptions):
@@ -133,8 +133,9 @@ class ObjectsFilter:
 
     def _judge(self, request: ImageRequest, scores: Mapping[str, float]) -> Judgement:
         """Judge an image by the best score of each name in it."""
-        least = self.options.threshold
-        in_image = {name: score for name, score in scores.items() if score >= least}
+        in_image = {
+            name: score for name, score in scores.items() if score >= self.options.threshold
+        }
         concepts = {name: scores[name] for name in request.concepts if name in in_image}
         missing = [name for name in request.concepts if name not in in_image]
 

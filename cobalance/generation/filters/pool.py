@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import BoolArray, DataError, IntArray
-from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
+from cobalance.ingest import neighbourhoods
 
 Vector = npt.NDArray[np.float32]
 

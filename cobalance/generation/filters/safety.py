@@ -11,8 +11,7 @@ import numpy as np
 from cobalance.base import transformers
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import ModelOptions, VisionModel, open_vision
+from cobalance.vision import ImageArray, ModelOptions, VisionModel, open_vision
 
 SAFETY_REVISION = "refs/pr/41"
 """A pull request that has the default checker's weights as safetensors, in half precision: its

@@ -17,7 +17,7 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 
 SIDE = 14
 """Images are compared at so many rows and columns."""

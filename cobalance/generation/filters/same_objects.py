@@ -17,8 +17,7 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images import ImageArray, sha256_of
-from cobalance.vision.models import Detector, DetectorOptions, open_detector
+from cobalance.vision import Detector, DetectorOptions, ImageArray, open_detector, sha256_of
 
 MAX_SOURCES = 1024
 """Sources whose objects are remembered; the one that was not used for longest is forgotten."""

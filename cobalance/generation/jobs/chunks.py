@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cobalance.graph.jobs import Round, query_id
+from cobalance.graph import Round, query_id
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.mask_settings import ANY
 from cobalance.generation.sources.object_regions import PEOPLE
-from cobalance.ingest.concepts import group_list_names, load_group_words
+from cobalance.ingest import group_list_names, load_group_words
 
 _OTHERS = frozenset({"human", "humans", "pedestrian", "pedestrians", "people", "person", "persons"})
 _PARTS = frozenset(

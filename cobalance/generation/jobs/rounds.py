@@ -13,9 +13,8 @@ from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
 from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import Row, scores_by_name
-from cobalance.graph.database import GraphStore
-from cobalance.graph.database.sync import BATCH
-from cobalance.graph.jobs import (
+from cobalance.graph import (
+    GraphStore,
     NewCandidate,
     QueryProgress,
     Round,
@@ -30,6 +29,7 @@ from cobalance.graph.jobs import (
     record_made,
     reject_made,
 )
+from cobalance.graph.database.sync import BATCH
 from cobalance.vision.stored.output_folder import OutputFolder
 
 MAX_ROUND = 16_384

@@ -22,7 +22,7 @@ from cobalance.generation.jobs.variants import Phrase, Variant, ignored_scale
 from cobalance.generation.recipes import DEFAULT, RECIPES, choose_recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.vision.models import check_template, prompt_for
+from cobalance.vision import check_template, prompt_for
 
 
 class JobSettings(BaseModel):

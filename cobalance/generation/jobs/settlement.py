@@ -17,8 +17,8 @@ from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, add_settled
 from cobalance.generation.ranking import rank_candidates, sum_ranks
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import (
+from cobalance.graph import (
+    GraphStore,
     MadeCandidate,
     QueryProgress,
     RankedCandidate,
@@ -146,12 +146,13 @@ class Settler:
                 for query, candidates in candidates_of.items()
             }
 
-        rank_by = self.settings.rank_by
         settlements = []
         ranked: dict[str, RankedCandidate] = {}
         for identity, query in zip(ids, queries, strict=True):
             candidates = candidates_of.get(identity, [])
-            settlement = rank_query(identity, query.made, query.n, candidates, rank_by)
+            settlement = rank_query(
+                identity, query.made, query.n, candidates, self.settings.rank_by
+            )
             settlements.append(settlement)
             ranked |= {candidate.id: candidate for candidate in settlement.ranked}
 

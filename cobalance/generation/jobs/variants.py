@@ -9,7 +9,7 @@ from cobalance.base import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend, ScaledBackend
 from cobalance.generation.image_request import SCALES
-from cobalance.vision.models import check_template
+from cobalance.vision import check_template
 
 
 class Variant(BaseModel):

@@ -14,9 +14,8 @@ from PIL import Image, PngImagePlugin
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.manifest_rows import Row
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import read_kept
-from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.graph import GraphStore, read_kept
+from cobalance.vision import ImageArray, MaskArray
 from cobalance.vision.stored.output_folder import OutputFolder
 
 Format = Literal["png", "jpeg"]

@@ -16,8 +16,7 @@ from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.manifest import manifest_frame, write_rows
 from cobalance.generation.output.manifest_rows import WITHOUT_SOURCE, Row
 from cobalance.generation.output.settlement_records import Settled, Settlements, with_settlement
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import Verdict, read_verdicts
+from cobalance.graph import GraphStore, Verdict, read_verdicts
 from cobalance.vision.stored.output_folder import OutputFolder
 
 BATCH_ROWS = 5_000

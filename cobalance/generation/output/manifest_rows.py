@@ -9,7 +9,7 @@ from typing import Any
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.generation.output.manifest import MANIFEST_SCHEMA
-from cobalance.vision.images import strip_secrets
+from cobalance.vision import strip_secrets
 
 Row = dict[str, Any]
 """A row of the manifest: the columns of `cobalance.generation.output.manifest.MANIFEST_SCHEMA`."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from cobalance.base import Edit, OptionError, PlannedQuery, Setting, check_known
-from cobalance.ingest.names import name_fault
+from cobalance.ingest import name_fault
 
 Shows = Literal["all", "others", "own"]
 CaptionMode = Literal["one group", "unify", "none"]

@@ -7,8 +7,7 @@ from typing import Any
 
 from cobalance.base import check_known
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.ingest.captions import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS, CaptionEditor
-from cobalance.ingest.concepts import GroupWords
+from cobalance.ingest import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS, CaptionEditor, GroupWords
 
 NO_CAPTIONS = "images without captions"
 OTHER_GROUP = "images whose captions name another group than their class"

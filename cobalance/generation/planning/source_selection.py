@@ -12,8 +12,7 @@ import pandas as pd
 from cobalance.base import Action, DataError, OptionError, Setting, check_known
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions, check_groups
 from cobalance.generation.planning.edited_captions import CaptionEdits
-from cobalance.ingest.captions import names_children
-from cobalance.ingest.concepts import GroupWords
+from cobalance.ingest import GroupWords, names_children
 
 GENERATED = "images that were generated"
 OTHER_SPLIT = "images of other splits"

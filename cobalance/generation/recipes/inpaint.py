@@ -1,7 +1,7 @@
 """Inpainting recipe: keep the object and inpaint its surroundings."""
 
 from cobalance.generation.recipes.recipe import Recipe
-from cobalance.vision.models import PHOTO
+from cobalance.vision import PHOTO
 
 PLUGIN = Recipe(
     name="inpaint",

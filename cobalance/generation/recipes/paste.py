@@ -1,7 +1,7 @@
 """Paste recipe (ConBias's own): generate a background and paste the object onto it."""
 
 from cobalance.generation.recipes.recipe import Recipe
-from cobalance.vision.models import PHOTO
+from cobalance.vision import PHOTO
 
 PLUGIN = Recipe(
     name="paste",

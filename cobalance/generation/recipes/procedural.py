@@ -1,7 +1,7 @@
 """Procedural recipe: scenes without a model, for demonstrations, tests and trying a plan."""
 
 from cobalance.generation.recipes.recipe import SIZE_FIELDS, Recipe
-from cobalance.vision.models import PHOTO
+from cobalance.vision import PHOTO
 
 PLUGIN = Recipe(
     name="procedural",

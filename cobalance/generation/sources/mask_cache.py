@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.generation.sources.mask_settings import PLACEHOLDER, MaskSettings, UnusableError
-from cobalance.vision.images import MaskArray
+from cobalance.vision import MaskArray
 
 KEPT = 64
 """Images whose masks are remembered: 77 KB for two masks of 640 × 480 pixels."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from cobalance.base import (
     DataError,
     JobBlockedError,
     OutOfMemoryError,
+    T,
     inflect,
 )
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
@@ -27,9 +28,7 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.vision.images import ImageArray, MaskArray, SegmentationError, mask
-
-T = TypeVar("T")
+from cobalance.vision import ImageArray, MaskArray, SegmentationError, mask
 
 Segment = Callable[[ImageArray, Box | None], MaskArray]
 """Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobalance.base import Box
 from cobalance.generation.sources.mask_settings import ANY, MaskSettings, UnusableError
-from cobalance.vision.images import MaskArray, find_box
+from cobalance.vision import MaskArray, find_box
 
 PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})
 """Classes whose object is a ``person``, where no region has their own name."""

@@ -15,8 +15,8 @@ from cobalance.generation.sources import object_masks
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_regions import annotated_px
-from cobalance.graph.dataset import ClassImages
-from cobalance.vision.images import (
+from cobalance.graph import ClassImages
+from cobalance.vision import (
     ImageArray,
     ImageFileError,
     MaskArray,

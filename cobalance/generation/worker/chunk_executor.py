@@ -23,7 +23,7 @@ from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.job_supervisor import FAILS_A_JOB, fail
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.jobs import fail_queries, query_id, start_queries
+from cobalance.graph import fail_queries, query_id, start_queries
 
 _log = logging.getLogger(__name__)
 

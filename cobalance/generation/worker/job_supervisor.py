@@ -9,8 +9,15 @@ from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
-from cobalance.graph.jobs import Round, end_job, fail_job, read_query_progress, read_round
-from cobalance.graph.tasks import ActiveTask, fail_task
+from cobalance.graph import (
+    ActiveTask,
+    Round,
+    end_job,
+    fail_job,
+    fail_task,
+    read_query_progress,
+    read_round,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 
 FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)

@@ -11,7 +11,7 @@ from functools import partial
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.worker_id import is_dead
-from cobalance.graph.jobs import workers_alive
+from cobalance.graph import workers_alive
 
 
 class Requeuer:

@@ -5,18 +5,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from cobalance.base import Progress, StoreError, StoreUnavailableError
+from cobalance.base import Progress, StoreError, StoreUnavailableError, T
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.sampler import Sources
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import read_job
+from cobalance.graph import GraphStore, read_job
 from cobalance.vision.stored.output_folder import OutputFolder
 
 _log = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
 
 # A task is given up after so many transient errors of the graph, such as deadlocks.
 _REFUSALS = 5
@@ -25,7 +23,7 @@ _REFUSALS = 5
 class AskGraph(Protocol):
     """Runs a function on the graph and returns its result, however often it takes."""
 
-    def __call__(self, task: Callable[[GraphStore], _T]) -> _T:
+    def __call__(self, task: Callable[[GraphStore], T]) -> T:
         """Run it."""
 
 
@@ -102,7 +100,7 @@ class RetryingStore:
         self._lost: list[GraphStore] = []
         self._connecting = threading.Lock()
 
-    def run(self, task: Callable[[GraphStore], _T]) -> _T:
+    def run(self, task: Callable[[GraphStore], T]) -> T:
         """Run a task on the graph; retry while the graph does not answer.
 
         Transient errors, such as deadlocks, are retried a few times.
@@ -129,7 +127,7 @@ class RetryingStore:
                 raise WorkerStopped
             pause_s = min(pause_s * 2, 10.0)
 
-    def run_once(self, task: Callable[[GraphStore], _T]) -> _T:
+    def run_once(self, task: Callable[[GraphStore], T]) -> T:
         """Run a task on the graph without retries.
 
         Raises

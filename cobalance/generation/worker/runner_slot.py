@@ -16,9 +16,7 @@ from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.variants import check_scales
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
-from cobalance.graph.database import CONCEPT
-from cobalance.graph.dataset import read_names
-from cobalance.graph.jobs import read_query_progress
+from cobalance.graph import CONCEPT, read_names, read_query_progress
 
 
 class RunnerSlot:

@@ -16,14 +16,7 @@ from cobalance.generation.worker.resources import (
     WorkerStopped,
 )
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.tasks import (
-    StartedTask,
-    end_task,
-    fail_task,
-    release_task,
-    report_task,
-    start_task,
-)
+from cobalance.graph import StartedTask, end_task, fail_task, release_task, report_task, start_task
 
 _log = logging.getLogger(__name__)
 

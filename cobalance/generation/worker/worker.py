@@ -31,9 +31,7 @@ from cobalance.generation.worker.resources import RetryingStore, WorkerResources
 from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import active_jobs, heartbeat, read_job, stop_worker
-from cobalance.graph.tasks import active_tasks
+from cobalance.graph import GraphStore, active_jobs, active_tasks, heartbeat, read_job, stop_worker
 
 _log = logging.getLogger(__name__)
 

@@ -16,9 +16,6 @@ from .job_nodes import (
     JOB_COUNTERS as JOB_COUNTERS,
     JOB_QUERY as JOB_QUERY,
 )
-from .local.home import USERNAME as USERNAME, Home as Home, write_private as write_private
-from .local.server_control import Endpoint as Endpoint
-from .local.settings import LocalServerSettings as LocalServerSettings
 from .query import (
     REQUIRED as REQUIRED,
     Parameter as Parameter,
@@ -29,14 +26,8 @@ from .query import (
 from .schema import (
     AUDIT_JUDGES as AUDIT_JUDGES,
     AUDITS as AUDITS,
-    CONCEPT as CONCEPT,
     JUDGES as JUDGES,
     PLAN as PLAN,
     STUDIES as STUDIES,
 )
-from .store import (
-    GraphStore as GraphStore,
-    Row as Row,
-    encryption as encryption,
-    unavailable_error as unavailable_error,
-)
+from .store import GraphStore as GraphStore, Row as Row, unavailable_error as unavailable_error

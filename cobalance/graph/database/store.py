@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from copy import copy
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 from neo4j import (
@@ -38,6 +38,7 @@ from cobalance.base import (
     Setting,
     StoreError,
     StoreUnavailableError,
+    T,
 )
 from cobalance.graph.database.disk import full_disk
 from cobalance.graph.database.migrations import migrate
@@ -66,7 +67,6 @@ _SCHEMES = {name + how: words for name in ("bolt", "neo4j") for how, words in _E
 # The driver logs as warnings what is raised here as an error.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
-T = TypeVar("T")
 Row = dict[str, Any]
 Cypher = str | Statement
 

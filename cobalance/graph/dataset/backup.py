@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import NoneType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from neo4j import ManagedTransaction
 from neo4j.time import DateTime
 
-from cobalance.base import Action, ConflictError, Setting, StaleError
+from cobalance.base import Action, ConflictError, Setting, StaleError, T
 from cobalance.graph.database import GraphStore, Node, Row, schema
 from cobalance.graph.database.migrations import changes_since
 from cobalance.graph.database.sync import BATCH, EDGE_BATCH
@@ -26,8 +26,6 @@ _PACKED_BATCH = 20
 _AS_WRITER = """MATCH (d:Dataset {writer: $writer}) WHERE d.name IN $names
 WITH count(d) AS held WHERE held = size($names)
 UNWIND $rows AS row"""
-
-T = TypeVar("T")
 
 
 class Part(NamedTuple):

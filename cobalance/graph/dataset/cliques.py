@@ -278,8 +278,9 @@ def comparison_of(
         No image shows one of them.
     """
     state.require_mined()
-    split = state.mining_options().split
-    return read_comparison(state, concepts, split, partial(load_images, store, state))
+    return read_comparison(
+        state, concepts, state.mining_options().split, partial(load_images, store, state)
+    )
 
 
 def read_comparison(
@@ -343,8 +344,7 @@ def _read_compared(store: GraphStore, state: DatasetState) -> dict[str, Cliques]
 @lru_cache(maxsize=2)
 def read_compared_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
     """The imbalance table of the concept that a dataset is compared by, not to be changed."""
-    confidence = state.mining_options().confidence
-    return imbalance_table(read_cliques(store, state), confidence=confidence)
+    return imbalance_table(read_cliques(store, state), confidence=state.mining_options().confidence)
 
 
 def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:

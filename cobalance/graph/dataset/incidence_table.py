@@ -8,12 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from cobalance.base import Annotations, IntArray, positions_of
+from cobalance.base import Annotations, IntArray, T, positions_of
 from cobalance.counting import Incidence, incidence_of
 from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
@@ -24,8 +23,6 @@ IMAGES_PER_PART = 100_000
 
 _CODE = np.dtype("<i4")
 _HASH_SEED = 8
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,8 @@ def read_panel(store: GraphStore, of: type[P], panel: str) -> P:
 def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
     """List audits or studies by their ``dataset``, or by their ``run`` or ``job``; newest first."""
     ((name, value),) = by.items()
-    node = of.kind.about.start
     rows = store.read(of.kind.read(name), value=value)
-    return [of(**of.parse(node.parse(row["panel"]))) for row in rows]
+    return [of(**of.parse(of.kind.about.start.parse(row["panel"]))) for row in rows]
 
 
 def read_answers(store: GraphStore, panel: Panel, person: str | None = None) -> pd.DataFrame:

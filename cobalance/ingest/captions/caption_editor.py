@@ -96,9 +96,8 @@ class CaptionEditor:
         >>> [editor.is_neutral(text) for text in ("A person on a horse.", "A lady on her horse.")]
         [True, False]
         """
-        if any(self._values_in(caption)):
-            return False
-        return not (self.words.own_groups and any(self._words.find(caption)))
+        names_group = self.words.own_groups and any(self._words.find(caption))
+        return not names_group and not any(self._values_in(caption))
 
     def edit(self, caption: str, group: str) -> str | None:
         """The caption with the words of a group; None if `edit_caption` cannot edit it."""

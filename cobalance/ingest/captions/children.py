@@ -37,9 +37,8 @@ def names_children(caption: str, words: Collection[str] = ()) -> bool:
     [True, False, True]
     """
     text = lower_case(caption)
-    if _pattern(frozenset(words) or _usual()).search(text):
-        return True
-    return any(age["tens"] is None for age in _AGE.finditer(text))
+    is_child = _pattern(frozenset(words) or _usual()).search(text) is not None
+    return is_child or any(age["tens"] is None for age in _AGE.finditer(text))
 
 
 @cache

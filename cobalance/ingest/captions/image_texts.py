@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from cobalance.base import Annotations, Progress, silent
 from cobalance.ingest.frames import TEXT_COLUMNS
-from cobalance.vision.stored import DatasetFiles, read_rows, write_sorted
+from cobalance.vision import DatasetFiles, read_rows, write_sorted
 
 _CONTENT = "captions"
 _SCHEMA = pa.schema(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import GenericAlias
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import msgspec
 import numpy as np
@@ -18,6 +18,7 @@ from cobalance.base import (
     InputError,
     IntArray,
     Setting,
+    T,
     Text,
     decoding_fault,
     parts_of,
@@ -27,7 +28,6 @@ from cobalance.ingest.outline import Outline, outline_of
 from cobalance.ingest.problems import Problems
 
 Id = int | str
-T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
 _IS_COCO = "/images.file_name|/images.coco_url|/annotations.image_id|/annotations.category_id"

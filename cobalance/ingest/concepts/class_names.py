@@ -38,8 +38,9 @@ def labels_beside(
         The second file cannot be used.
     """
     if options.class_captions is not None:
-        path = options.class_captions
-        return labels_from_captions(path, columns, options, problems, progress), ()
+        return labels_from_captions(
+            options.class_captions, columns, options, problems, progress
+        ), ()
     notes = () if options.class_column else (f"{problems.file}: {UNCLASSED}",)
     return Labels.none(len(columns.ids)), notes
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cobalance.ingest.embeddings.similarity import Vectors
-from cobalance.vision.stored import DatasetFiles
+from cobalance.vision import DatasetFiles
 
 
 def embedding_files(folder: Path) -> DatasetFiles:
@@ -51,13 +51,12 @@ def read_stored(folder: Path, dataset: str) -> tuple[list[str], Vectors] | None:
     if not path.exists():
         return None
     with path.open("rb") as file:
-        return read_table(file)
+        return read_vectors(file)
 
 
-def read_table(file: IO[bytes]) -> tuple[list[str], Vectors]:
+def read_vectors(file: IO[bytes]) -> tuple[list[str], Vectors]:
     """Read the ids and vectors that `write_table` has written."""
     table = pq.read_table(file)
     rows = table["vector"].combine_chunks()
-    width = rows.type.list_size
-    vectors = rows.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+    vectors = rows.flatten().to_numpy(zero_copy_only=False).reshape(-1, rows.type.list_size)
     return table["id"].to_pylist(), vectors

@@ -12,14 +12,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import starmap
 from pathlib import PurePosixPath
 
 from cobalance.base import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of
 
 _Row = Sequence[str]
 _Add = Callable[[Picture, _Row], None]
@@ -152,47 +151,46 @@ def _mot_row(names: Sequence[str], picture: Picture, row: _Row) -> None:
         picture.add(name, {"box": (x - 1, y - 1, w, h)}, attributes)
 
 
-BOX_LISTS = {
-    "kitti": ToolReader(
-        "KITTI object detection: a text file of objects for each image",
-        (rb"\A\s*\Z|\A[A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
-        partial(_of_image, _kitti_row, None),
-        (".txt",),
-    ),
-    "kitti-tracking": ToolReader(
-        "KITTI tracking: a text file of objects for each video",
-        (rb"\A\d+ -?\d+ [A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
-        _kitti_tracking,
-        (".txt",),
-    ),
-    "visdrone": ToolReader(
-        "VisDrone detection: a text file of boxes for each image",
-        (rb"\A\s*\Z|\A(-?\d+,){7}-?\d+,?\s",),
-        partial(_of_image, _visdrone_row, ","),
-        (".txt",),
-    ),
-    "dota": ToolReader(
-        "DOTA: a text file of turned boxes for each image",
-        (
-            rb"\A(imagesource:[^\n]*\n)?(gsd:[^\n]*\n)?\s*"
-            rb"(\Z|(-?[\d.]+ ){8}[A-Za-z][\w-]* \d\s)",
+PLUGINS = formats_of(
+    {
+        "kitti": ToolReader(
+            "KITTI object detection: a text file of objects for each image",
+            (rb"\A\s*\Z|\A[A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
+            partial(_of_image, _kitti_row, None),
+            (".txt",),
         ),
-        partial(_of_image, _dota_row, None),
-        (".txt",),
-    ),
-    "wider-face": ToolReader(
-        "WIDER FACE: a text file of images and their faces",
-        (rb"\A\S.*\.\w+\s*\n\d+\s*\n(-?[\d.]+ ){4}((-|\d+|True|False) ){5}(-|\d+)\s",),
-        _wider_face,
-        (".txt",),
-    ),
-    "mot": ToolReader(
-        "MOT Challenge: gt.txt with the boxes of a video's frames",
-        (rb"\A\d+,-?\d+(,-?[\d.]+){7,8}\s",),
-        _mot,
-        ("gt.txt",),
-    ),
-}
-
-
-PLUGINS = tuple(starmap(format_of, BOX_LISTS.items()))
+        "kitti-tracking": ToolReader(
+            "KITTI tracking: a text file of objects for each video",
+            (rb"\A\d+ -?\d+ [A-Za-z_][\w -]*? (-?[\d.]+ ){13}-?[\d.]+(\s|\Z)",),
+            _kitti_tracking,
+            (".txt",),
+        ),
+        "visdrone": ToolReader(
+            "VisDrone detection: a text file of boxes for each image",
+            (rb"\A\s*\Z|\A(-?\d+,){7}-?\d+,?\s",),
+            partial(_of_image, _visdrone_row, ","),
+            (".txt",),
+        ),
+        "dota": ToolReader(
+            "DOTA: a text file of turned boxes for each image",
+            (
+                rb"\A(imagesource:[^\n]*\n)?(gsd:[^\n]*\n)?\s*"
+                rb"(\Z|(-?[\d.]+ ){8}[A-Za-z][\w-]* \d\s)",
+            ),
+            partial(_of_image, _dota_row, None),
+            (".txt",),
+        ),
+        "wider-face": ToolReader(
+            "WIDER FACE: a text file of images and their faces",
+            (rb"\A\S.*\.\w+\s*\n\d+\s*\n(-?[\d.]+ ){4}((-|\d+|True|False) ){5}(-|\d+)\s",),
+            _wider_face,
+            (".txt",),
+        ),
+        "mot": ToolReader(
+            "MOT Challenge: gt.txt with the boxes of a video's frames",
+            (rb"\A\d+,-?\d+(,-?[\d.]+){7,8}\s",),
+            _mot,
+            ("gt.txt",),
+        ),
+    }
+)

@@ -4,10 +4,9 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, starmap
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,7 +20,7 @@ from cobalance.ingest.names import Coded, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import format_of
+from cobalance.ingest.reader import formats_of
 
 _TOKEN = re.compile(rb"[^\t\n]+\.(?:jpe?g|png)#\d+[\t ]", re.I)
 
@@ -78,9 +77,9 @@ class CaptionList:
         for image in self.images(content, problems):
             if image.name in images:
                 problems.record(image.name, "is named twice", "Name each image once")
-                continue
-            images[image.name] = image
-            problems.within("rows", len(images))
+            else:
+                images[image.name] = image
+                problems.within("rows", len(images))
 
         if not images:
             raise problems.fatal("has no images", "Give a file with images and captions.")
@@ -153,17 +152,17 @@ class TokenCaptions(CaptionList):
             if _TOKEN.match(line) is None:
                 reason = "is not a picture's name, # and a number, a tab and a caption"
                 problems.record(f"line {number}", reason, "Correct it")
-                continue
-            name, _, caption = line.decode(errors="replace").partition("#")
-            image = images.setdefault(name, _Captioned(name, [], name))
-            image.captions.append(re.split(r"\s", caption, maxsplit=1)[1].strip())
+            else:
+                name, _, caption = line.decode(errors="replace").partition("#")
+                image = images.setdefault(name, _Captioned(name, [], name))
+                image.captions.append(re.split(r"\s", caption, maxsplit=1)[1].strip())
 
         yield from images.values()
 
 
-CAPTION_LISTS: dict[str, Any] = {
-    "karpathy": Karpathy("Karpathy's splits: images with sentences as one JSON file"),
-    "token-captions": TokenCaptions("A picture's name, a number and a caption a line"),
-}
-
-PLUGINS = tuple(starmap(format_of, CAPTION_LISTS.items()))
+PLUGINS = formats_of(
+    {
+        "karpathy": Karpathy("Karpathy's splits: images with sentences as one JSON file"),
+        "token-captions": TokenCaptions("A picture's name, a number and a caption a line"),
+    }
+)

@@ -157,9 +157,8 @@ def _categories(
     categories: Records[Category], instances: Records[Instance], rows: RowProblems
 ) -> Coded:
     """Category of each instance; unknown ones are reported."""
-    problems = rows.problems
     column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
-    faults = RowProblems(problems, len(categories.items), categories.place)
+    faults = RowProblems(rows.problems, len(categories.items), categories.place)
     faults.report(
         column.codes < 0, lambda row: f"the name {column.fault(row)}", "Give it a readable name"
     )

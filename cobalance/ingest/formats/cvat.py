@@ -15,7 +15,7 @@ from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.names import split_named
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, place_of_ellipse, turn_box
+from cobalance.vision import Point, place_of, place_of_ellipse, turn_box
 
 _Shapes = Sequence[tuple[str, Element]]
 """Labels and shapes of a frame."""
@@ -170,12 +170,12 @@ def _place_of_joints(skeleton: Element) -> dict[str, Any]:
     return place_of(joints, is_area=False)
 
 
-CVAT = ToolReader(
-    "CVAT 1.1 for images or video: an XML file, or a folder or archive with some",
-    (b"<annotations",),
-    _records,
-    (".xml",),
+PLUGIN = format_of(
+    "cvat",
+    ToolReader(
+        "CVAT 1.1 for images or video: an XML file, or a folder or archive with some",
+        (b"<annotations",),
+        _records,
+        (".xml",),
+    ),
 )
-
-
-PLUGIN = format_of("cvat", CVAT)

@@ -5,7 +5,7 @@ https://docs.v7labs.com/reference/darwin-json
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, starmap
+from itertools import chain
 from math import degrees
 from typing import Any
 
@@ -14,7 +14,7 @@ from cobalance.ingest.formats.json_records import box_place, json_reader, points
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, place_of_ellipse, place_of_parts
+from cobalance.vision import Point, place_of, place_of_ellipse, place_of_parts
 
 _RASTER_LAYER = "__raster_layer__"  # the container of all masks of a slot
 _FRAME = "{:07}.png"  # as darwin-py calls the frames that it downloads
@@ -52,12 +52,11 @@ def _pictures(record: Any) -> Iterator[Picture]:
         size = slot.get("width"), slot.get("height")
         if _is_video(slot, own_annotations):
             yield from _frames(name, slot, own_annotations, metadata)
-            continue
-
-        picture = Picture(name, *size, metadata=metadata)
-        for annotation in own_annotations:
-            picture.add(annotation["name"].strip(), _place(annotation), _answers(annotation))
-        yield picture
+        else:
+            picture = Picture(name, *size, metadata=metadata)
+            for annotation in own_annotations:
+                picture.add(annotation["name"].strip(), _place(annotation), _answers(annotation))
+            yield picture
 
 
 def _slot_number(annotation: Any, slots: Sequence[Any]) -> int:
@@ -179,6 +178,6 @@ def _ranges(annotation: Any) -> Sequence[Any]:
     return annotation.get("ranges") or annotation.get("segments") or ()
 
 
-TOOLS = {"darwin": json_reader("Darwin JSON of V7", _darwin, "/item.name", "slots", "annotations")}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGIN = format_of(
+    "darwin", json_reader("Darwin JSON of V7", _darwin, "/item.name", "slots", "annotations")
+)

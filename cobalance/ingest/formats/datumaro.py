@@ -4,14 +4,13 @@ https://docs.openvino.ai/datumaro
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import starmap
 from typing import Any
 
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.json_records import box_place, json_reader, pairs, pairs_in_turn
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse, turn_box
+from cobalance.vision import place_of, place_of_ellipse, turn_box
 
 
 def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
@@ -68,11 +67,14 @@ def _place(annotation: Any) -> dict[str, Any]:
     return place_of(pairs_in_turn(numbers), is_area=kind == "polygon")
 
 
-TOOLS = {
-    "datumaro": json_reader(
-        "Datumaro JSON", _datumaro, "/categories.label", "/items.id",
-        key="items", beside=("categories",),
+PLUGIN = format_of(
+    "datumaro",
+    json_reader(
+        "Datumaro JSON",
+        _datumaro,
+        "/categories.label",
+        "/items.id",
+        key="items",
+        beside=("categories",),
     ),
-}  # fmt: skip
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+)

@@ -15,7 +15,7 @@ from cobalance.ingest.pictures import picture_size, unsized_note
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import VIDEO_ENDINGS
+from cobalance.vision import VIDEO_ENDINGS
 
 _SAMPLES, _FRAMES, _METADATA = "samples.json", "frames.json", "metadata.json"
 _VIDEO = "_video"  # of a frame, added to it

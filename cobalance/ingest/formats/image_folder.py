@@ -18,7 +18,7 @@ from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.plain_list import PlainList
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
 _MOST_LOOKED_AT, _SHORT = 1000, 4

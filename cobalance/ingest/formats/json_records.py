@@ -16,7 +16,7 @@ import msgspec
 from cobalance.base import UNDECODABLE, Box
 from cobalance.ingest.formats.tool_reader import FAULTS, Picture, Read, Records, ToolReader
 from cobalance.ingest.names import number_items
-from cobalance.vision.images import Point
+from cobalance.vision import Point
 
 Make = Callable[[Any, Mapping[str, Any], str], Picture | Iterable[Picture]]
 Survey = Callable[[Sequence[msgspec.Raw]], Mapping[str, Any]]

@@ -4,7 +4,7 @@ https://docs.kili-technology.com/docs/data-format
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any
 
 from cobalance.ingest.collector import VIDEO
@@ -12,7 +12,7 @@ from cobalance.ingest.formats.answers import gather
 from cobalance.ingest.formats.json_records import json_reader
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import Point, place_of, place_of_parts
+from cobalance.vision import Point, place_of, place_of_parts
 
 _AREAS = ("polygon", "semantic")
 
@@ -31,13 +31,12 @@ def _kili(asset: Any, _beside: Mapping[str, Any], _file: str) -> Iterator[Pictur
     if not jobs or not all(map(str.isdecimal, jobs)):
         _show(jobs, picture)
         yield picture
-        return
-
-    for number, frame_jobs in jobs.items():
-        frame = Picture(f"{name}/frame_{int(number):06}.png", picture.width, picture.height)
-        frame.metadata, frame.frame = {VIDEO: name}, f"{name}#frame={number}"
-        _show(frame_jobs, frame)
-        yield frame
+    else:
+        for number, frame_jobs in jobs.items():
+            frame = Picture(f"{name}/frame_{int(number):06}.png", picture.width, picture.height)
+            frame.metadata, frame.frame = {VIDEO: name}, f"{name}#frame={number}"
+            _show(frame_jobs, frame)
+            yield frame
 
 
 def _show(jobs: Mapping[str, Any], picture: Picture) -> None:
@@ -82,6 +81,4 @@ def _place(annotation: Any, size: tuple[Any, Any]) -> dict[str, Any]:
     return place_of(points_of(spots), is_area=False)
 
 
-TOOLS = {"kili": json_reader("Kili's raw JSON", _kili, "externalId", "jsonResponse")}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGIN = format_of("kili", json_reader("Kili's raw JSON", _kili, "externalId", "jsonResponse"))

@@ -7,7 +7,6 @@ labels. Relations between regions are left out as well.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import starmap
 from typing import Any
 from urllib.parse import unquote
 
@@ -20,8 +19,8 @@ from cobalance.ingest.formats.task_pictures import picture_keys, pictures_of
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.names import omit
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse, turn_box
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of, place_of_ellipse, turn_box
 
 _ABOUT_TASKS = {
     "id", "annotator", "annotation_id", "created_at", "updated_at", "agreement", "lead_time",
@@ -244,10 +243,9 @@ def _video(picture: Picture, regions: Sequence[_Region]) -> Iterator[Picture]:
     n_frames, tracks = 0, list[Track]()
 
     for region in regions:
-        if region.video is None:
-            continue
-        n_frames = max(n_frames, int(region.video.get("framesCount") or 0))
-        tracks += _tracks(region, size)
+        if region.video is not None:
+            n_frames = max(n_frames, int(region.video.get("framesCount") or 0))
+            tracks += _tracks(region, size)
 
     n_frames = max([n_frames, *(last for track in tracks for _, last in track.spans)])
     return video_frames(picture.name, n_frames, size, tracks, picture.metadata)
@@ -324,4 +322,4 @@ TOOLS = {
     ),
 }
 
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(TOOLS)

@@ -1,15 +1,14 @@
 """Labelbox's NDJSON: a data row a line, with the labels of its projects."""
 
 from collections.abc import Iterator, Mapping
-from itertools import starmap
 from typing import Any
 
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.answers import gather
 from cobalance.ingest.formats.json_records import box_place, json_reader, points_of
 from cobalance.ingest.formats.tool_reader import Picture
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of
 
 _DOCUMENTS = (".pdf", ".html", ".txt", ".json", ".csv", ".wav", ".mp3")
 _PICTURES = (None, "image", "video", "tiled_image")  # types of assets that show something
@@ -148,16 +147,16 @@ def _former_answers(questions: Any) -> Iterator[tuple[str, Any]]:
         for option in answer if isinstance(answer, list) else [answer]:
             if not isinstance(option, dict):
                 yield name, option
-                continue
-            yield name, option.get("title") or option.get("value")
-            yield from _former_answers(option.get("classifications"))
+            else:
+                yield name, option.get("title") or option.get("value")
+                yield from _former_answers(option.get("classifications"))
 
 
-TOOLS = {
-    "labelbox": json_reader("Labelbox NDJSON", _labelbox, "data_row", "projects"),
-    "labelbox-json": json_reader(
-        "Labelbox JSON until 2023", _labelbox_rows, "DataRow ID", "Labeled Data", "Label"
-    ),
-}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(
+    {
+        "labelbox": json_reader("Labelbox NDJSON", _labelbox, "data_row", "projects"),
+        "labelbox-json": json_reader(
+            "Labelbox JSON until 2023", _labelbox_rows, "DataRow ID", "Labeled Data", "Label"
+        ),
+    }
+)

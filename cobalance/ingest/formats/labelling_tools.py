@@ -5,7 +5,6 @@ are left out, but not their labels.
 """
 
 from collections.abc import Mapping
-from itertools import starmap
 from operator import itemgetter
 from typing import Any
 from urllib.parse import unquote
@@ -20,8 +19,8 @@ from cobalance.ingest.formats.json_records import (
     points_of,
 )
 from cobalance.ingest.formats.tool_reader import Picture
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of, place_of_ellipse
 
 _AREAS = ("polygon", "rotation", "quadrilateral")
 
@@ -61,12 +60,12 @@ def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     for annotation in [annotations] if isinstance(annotations, str | dict) else annotations:
         if isinstance(annotation, str):
             picture.add(annotation, {})
-            continue
-        place: dict[str, Any] = {}
-        if "coordinates" in annotation:
-            x, y, w, h = itemgetter("x", "y", "width", "height")(annotation["coordinates"])
-            place = box_place(x - w / 2, y - h / 2, w, h)
-        picture.add(annotation["label"], place)
+        else:
+            place: dict[str, Any] = {}
+            if "coordinates" in annotation:
+                x, y, w, h = itemgetter("x", "y", "width", "height")(annotation["coordinates"])
+                place = box_place(x - w / 2, y - h / 2, w, h)
+            picture.add(annotation["label"], place)
 
     return picture
 
@@ -132,16 +131,19 @@ def _superannotate_place(thing: Any) -> dict[str, Any]:
     return {}
 
 
-TOOLS = {
-    "labelme": json_reader("LabelMe JSON", _labelme, "shapes", "imagePath"),
-    "createml": json_reader(
-        "Create ML JSON", _createml,
-        "image|imagefilename", "annotations|annotation", "coordinates",
-    ),
-    "vott": json_reader("VoTT JSON", _vott, "asset.path|asset.name", "regions", key="assets"),
-    "superannotate": json_reader(
-        "SuperAnnotate JSON", _superannotate, "/metadata.name", "/instances", "/tags|/comments"
-    ),
-}  # fmt: skip
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(
+    {
+        "labelme": json_reader("LabelMe JSON", _labelme, "shapes", "imagePath"),
+        "createml": json_reader(
+            "Create ML JSON",
+            _createml,
+            "image|imagefilename",
+            "annotations|annotation",
+            "coordinates",
+        ),
+        "vott": json_reader("VoTT JSON", _vott, "asset.path|asset.name", "regions", key="assets"),
+        "superannotate": json_reader(
+            "SuperAnnotate JSON", _superannotate, "/metadata.name", "/instances", "/tags|/comments"
+        ),
+    }
+)

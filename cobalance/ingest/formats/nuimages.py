@@ -12,7 +12,7 @@ import msgspec
 from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of
+from cobalance.vision import place_of
 
 _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
 
@@ -60,13 +60,13 @@ def _rows(version: PurePosixPath, table: str, read: Read) -> Any:
     return map(msgspec.json.decode, msgspec.json.decode(content, type=list[msgspec.Raw]))
 
 
-NUIMAGES = ToolReader(
-    "nuImages: JSON tables of a version, such as v1.0-train",
-    (),
-    _records,
-    ("object_ann.json",),
-    keys=("/sample_data_token", "/category_token", "/bbox"),
+PLUGIN = format_of(
+    "nuimages",
+    ToolReader(
+        "nuImages: JSON tables of a version, such as v1.0-train",
+        (),
+        _records,
+        ("object_ann.json",),
+        keys=("/sample_data_token", "/category_token", "/bbox"),
+    ),
 )
-
-
-PLUGIN = format_of("nuimages", NUIMAGES)

@@ -24,7 +24,7 @@ from cobalance.ingest.pictures import NamedPicture, PictureMatcher, picture_size
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree, open_tree
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24

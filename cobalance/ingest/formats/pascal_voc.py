@@ -12,7 +12,7 @@ from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolRea
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import Point, place_of_parts, turn_box
+from cobalance.vision import Point, place_of_parts, turn_box
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
@@ -114,12 +114,12 @@ def _numbers(element: Element, *names: str) -> list[float]:
     return numbers
 
 
-PASCAL_VOC = PascalVoc(
-    "Pascal VOC: a folder or archive with an XML file of boxes for each image",
-    (b"<annotation",),
-    _records,
-    (".xml",),
+PLUGIN = format_of(
+    "pascal-voc",
+    PascalVoc(
+        "Pascal VOC: a folder or archive with an XML file of boxes for each image",
+        (b"<annotation",),
+        _records,
+        (".xml",),
+    ),
 )
-
-
-PLUGIN = format_of("pascal-voc", PASCAL_VOC)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import starmap
 from operator import itemgetter
 from typing import Any
 
@@ -20,9 +19,9 @@ from cobalance.ingest.formats.json_records import (
     pairs,
 )
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.ingest.reader import format_of
+from cobalance.ingest.reader import formats_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import Point, place_of, place_of_parts
+from cobalance.vision import Point, place_of, place_of_parts
 
 _GROUP = "group"  # ends Cityscapes' labels of several objects
 
@@ -193,25 +192,37 @@ class _CocoPanoptic(ToolReader):
         return super().detects_tree(tree) and not any(map(is_coco, map(tree.outline, instances)))
 
 
-TOOLS = {
-    "coco-panoptic": _CocoPanoptic(
-        "COCO panoptic", (), _panoptic_records, keys=("/annotations.segments_info",)
-    ),
-    "cityscapes": json_reader("Cityscapes", _cityscapes, "imgHeight", "imgWidth", "objects"),
-    "clevr": json_reader("CLEVR", _clevr, "scenes", "image_filename", "3d_coords", key="scenes"),
-    "scalabel": json_reader(
-        "Scalabel, BDD100K", _scalabel, "labels", "category", "box2d",
-        key="frames", beside=("config",),
-    ),
-    "bdd": json_reader(
-        "BDD100K, a file an image", _bdd, "/name", "/frames.timestamp", "/frames.objects"
-    ),
-    "mapillary-vistas": json_reader(
-        "Mapillary Vistas 2.0", _vistas, "/width", "/height", "/objects.polygon", "/objects.label"
-    ),
-    "ade20k": json_reader(
-        "ADE20K, a file an image", _ade20k, "/annotation.imsize", "/annotation.object"
-    ),
-}  # fmt: skip
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(
+    {
+        "coco-panoptic": _CocoPanoptic(
+            "COCO panoptic", (), _panoptic_records, keys=("/annotations.segments_info",)
+        ),
+        "cityscapes": json_reader("Cityscapes", _cityscapes, "imgHeight", "imgWidth", "objects"),
+        "clevr": json_reader(
+            "CLEVR", _clevr, "scenes", "image_filename", "3d_coords", key="scenes"
+        ),
+        "scalabel": json_reader(
+            "Scalabel, BDD100K",
+            _scalabel,
+            "labels",
+            "category",
+            "box2d",
+            key="frames",
+            beside=("config",),
+        ),
+        "bdd": json_reader(
+            "BDD100K, a file an image", _bdd, "/name", "/frames.timestamp", "/frames.objects"
+        ),
+        "mapillary-vistas": json_reader(
+            "Mapillary Vistas 2.0",
+            _vistas,
+            "/width",
+            "/height",
+            "/objects.polygon",
+            "/objects.label",
+        ),
+        "ade20k": json_reader(
+            "ADE20K, a file an image", _ade20k, "/annotation.imsize", "/annotation.object"
+        ),
+    }
+)

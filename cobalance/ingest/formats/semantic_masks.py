@@ -21,7 +21,7 @@ from cobalance.ingest.paths import are_classes
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import (
+from cobalance.vision import (
     MAX_BYTES,
     ImageFileError,
     SegmentationError,
@@ -167,9 +167,7 @@ class _Labels:
 
     def are_known(self, mask: str) -> bool:
         """Whether all values of a mask have a name or are nothing."""
-        if mask not in self.contents:
-            return False
-        return not self._unknown(mask)
+        return mask in self.contents and not self._unknown(mask)
 
     def _unknown(self, mask: str) -> list[str]:
         """The values of a mask that have no name, and are not nothing."""
@@ -211,12 +209,11 @@ class _Labels:
         """
         masks = list(filterfalse(self.are_known, self.contents))
         unknown = set(chain.from_iterable(map(self._unknown, masks)))
-        source = self.names.source
         shown = _join_values(unknown)
         for number, mask in enumerate(masks):
             problems.record(
                 mask,
-                f"has values that {source} does not name ({shown} in all such masks)",
+                f"has values that {self.names.source} does not name ({shown} in all such masks)",
                 "Name these, or call them void",
                 len(masks) - 1 - number,
             )
@@ -324,11 +321,11 @@ def _left_out(tree: FileTree, masks: Masks) -> Iterator[str]:
     """Say how many images have no mask, or that there are no images."""
     if not masks.images:
         yield f"{tree.path}: has masks alone, and none of the images that they are drawn of"
-        return
-    lacking = len(masks.images) - len(masks.of_image)
-    if lacking:
-        n = inflect(lacking, "images")
-        yield f"{tree.path}: {n} without a mask left out, as nobody says what they show"
+    else:
+        lacking = len(masks.images) - len(masks.of_image)
+        if lacking:
+            n = inflect(lacking, "images")
+            yield f"{tree.path}: {n} without a mask left out, as nobody says what they show"
 
 
 def _without_names(tree: FileTree, masks: Masks, problems: Problems) -> InputError:

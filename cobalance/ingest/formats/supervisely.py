@@ -7,7 +7,6 @@ import base64
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import starmap
 from math import degrees
 from operator import itemgetter
 from struct import unpack_from
@@ -19,7 +18,7 @@ from cobalance.ingest.formats.json_records import box_place, corners_place, json
 from cobalance.ingest.formats.tool_reader import Picture
 from cobalance.ingest.formats.video_tracks import Track, video_frames
 from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_parts, turn_box
+from cobalance.vision import place_of, place_of_parts, turn_box
 
 _PNG_HEAD = 24  # bytes until after its width and height
 _BITMAPS = ("bitmap", "alpha_mask")
@@ -121,10 +120,7 @@ def _key(thing: Any) -> Any:
     return thing.get("key") or thing.get("id")
 
 
-TOOLS = {
-    "supervisely": json_reader(
-        "Supervisely", _supervisely, "description", "tags", "size", "objects"
-    ),
-}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGIN = format_of(
+    "supervisely",
+    json_reader("Supervisely", _supervisely, "description", "tags", "size", "objects"),
+)

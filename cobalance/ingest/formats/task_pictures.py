@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 _USUAL = ("image", "img", "photo", "picture", "video")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")

@@ -25,7 +25,7 @@ from cobalance.ingest.pictures import (
 from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 _VERSION = re.compile(r"((?:.*/)?)v(\d+\.\d+)/")  # of the annotations of a dataset
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import starmap
 from operator import itemgetter
 from typing import Any
 
@@ -17,8 +16,8 @@ from cobalance.ingest.formats.json_records import (
     pairs_in_turn,
 )
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_parts
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of, place_of_parts
 
 _CLASSES = ("classes", "CLASSES", "categories", "category")
 
@@ -116,18 +115,22 @@ def _add_relative(named: Sequence[tuple[str, Any]], picture: Picture) -> None:
         picture.add(name, place, attributes)
 
 
-TOOLS = {
-    "openmmlab": json_reader(
-        "OpenMMLab 2 JSON", _openmmlab, "/metainfo", "/data_list",
-        key="data_list", beside=("metainfo",),
-    ),
-    "fiftyone-labels": ToolReader(
-        "FiftyOne's labels of classified or detected images",
-        (rb'^\s*\{\s*"classes"\s*:',),
-        _fiftyone_records,
-        (".json",),
-        keys=("/classes", "/labels"),
-    ),
-}  # fmt: skip
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(
+    {
+        "openmmlab": json_reader(
+            "OpenMMLab 2 JSON",
+            _openmmlab,
+            "/metainfo",
+            "/data_list",
+            key="data_list",
+            beside=("metainfo",),
+        ),
+        "fiftyone-labels": ToolReader(
+            "FiftyOne's labels of classified or detected images",
+            (rb'^\s*\{\s*"classes"\s*:',),
+            _fiftyone_records,
+            (".json",),
+            keys=("/classes", "/labels"),
+        ),
+    }
+)

@@ -7,7 +7,6 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import starmap
 from math import degrees
 from typing import Any
 
@@ -18,8 +17,8 @@ from cobalance.ingest.formats.answers import ticked_options, without_own_words
 from cobalance.ingest.formats.json_records import box_place, json_reader, pairs_in_turn
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.names import map_values, number_items
-from cobalance.ingest.reader import format_of
-from cobalance.vision.images import place_of, place_of_ellipse
+from cobalance.ingest.reader import formats_of
+from cobalance.vision import place_of, place_of_ellipse
 
 _PROJECT = "_via_img_metadata"  # in projects; each key of it, as of other files, is an image's
 _CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
@@ -106,11 +105,10 @@ def _show(metadata: Any, attributes: Mapping[str, Any], picture: Picture) -> Non
     answers = without_own_words(answers)
     if not metadata["xy"]:
         picture.metadata |= answers
-        return
-
-    for name, answer in answers.items():
-        for value in answer if isinstance(answer, list) else [answer]:
-            picture.add(f"{name}: {value}", _place_3(metadata["xy"]))
+    else:
+        for name, answer in answers.items():
+            for value in answer if isinstance(answer, list) else [answer]:
+                picture.add(f"{name}: {value}", _place_3(metadata["xy"]))
 
 
 def _place_3(shape: Any) -> dict[str, Any]:
@@ -128,25 +126,25 @@ def _place_3(shape: Any) -> dict[str, Any]:
     return {}
 
 
-TOOLS = {
-    "via": json_reader(
-        "VIA (VGG) JSON",
-        _via,
-        "filename",
-        "regions",
-        "region_attributes",
-        key=_PROJECT,
-        is_object=True,
-    ),
-    "via-csv": ToolReader(
-        "VIA (VGG) CSV",
-        (rb"^#?filename,.*,region_shape_attributes,",),
-        _via_rows,
-        (".csv",),
-    ),
-    "via-3": json_reader(
-        "VIA 3 project", _via_3, "/project.vid_list", "/attribute", "/view", "/file"
-    ),
-}
-
-PLUGINS = tuple(starmap(format_of, TOOLS.items()))
+PLUGINS = formats_of(
+    {
+        "via": json_reader(
+            "VIA (VGG) JSON",
+            _via,
+            "filename",
+            "regions",
+            "region_attributes",
+            key=_PROJECT,
+            is_object=True,
+        ),
+        "via-csv": ToolReader(
+            "VIA (VGG) CSV",
+            (rb"^#?filename,.*,region_shape_attributes,",),
+            _via_rows,
+            (".csv",),
+        ),
+        "via-3": json_reader(
+            "VIA 3 project", _via_3, "/project.vid_list", "/attribute", "/view", "/file"
+        ),
+    }
+)

@@ -125,12 +125,12 @@ def _picture(image: _Image, data: _Image, concepts: Mapping[str, str]) -> Pictur
     return picture
 
 
-VISUAL_GENOME = ToolReader(
-    "Visual Genome: objects, attributes or relationships as one JSON file",
-    (rb"\A(\xef\xbb\xbf)?\s*\[",),
-    _records,
-    keys=("/objects|/attributes|/relationships", "names|synsets|predicate"),
+PLUGIN = format_of(
+    "visual-genome",
+    ToolReader(
+        "Visual Genome: objects, attributes or relationships as one JSON file",
+        (rb"\A(\xef\xbb\xbf)?\s*\[",),
+        _records,
+        keys=("/objects|/attributes|/relationships", "names|synsets|predicate"),
+    ),
 )
-
-
-PLUGIN = format_of("visual-genome", VISUAL_GENOME)

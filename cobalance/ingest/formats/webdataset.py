@@ -21,7 +21,7 @@ from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.loading import Table
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _KEY = "image_id"  # column of keys
 _TEXT = {".cls": "class", ".txt": "caption"}

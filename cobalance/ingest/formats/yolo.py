@@ -26,7 +26,7 @@ from cobalance.ingest.pictures import picture_size, unsized_note
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader, format_of
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS
+from cobalance.vision import IMAGE_ENDINGS
 
 _SPLITS = ("train", "val", "test")
 _LOOKED_AT = 100  # images, for labels

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -211,17 +211,12 @@ def _standard_names(masks: Masks) -> LabelNames | None:
     if all(map(_OF_CAMVID.search, paths)):
         return _label_names_of(_CAMVID, "CamVid's colours")
     if all(map(_OF_VOC.search, paths)):
-        voc = _count_labels(_VOC, 1, "Pascal VOC's classes")
-        colours = dict(zip(map(_voc_colour, voc.by_value), voc.by_value.values(), strict=True))
+        by_value = dict(enumerate(map(_thing, _VOC), start=1))
+        colours = dict(zip(map(_voc_colour, by_value), by_value.values(), strict=True))
         # VOC draws the edges of objects in this colour.
         colours[0xE0E0C0] = None
-        return LabelNames(voc.by_value, colours, voc.source)
+        return LabelNames(by_value, colours, "Pascal VOC's classes")
     return None
-
-
-def _count_labels(names: Sequence[str], first: int, source: str) -> LabelNames:
-    by_value = dict(enumerate(map(_thing, names), start=first))
-    return LabelNames(by_value, {}, source)
 
 
 def _voc_colour(value: int) -> int:

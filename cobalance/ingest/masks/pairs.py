@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain, islice, product
+from itertools import chain, filterfalse, islice, product
 from operator import attrgetter
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ from cobalance.ingest.masks.same_names import (
 )
 from cobalance.ingest.names import split_named, without
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
+from cobalance.vision import IMAGE_ENDINGS, MAX_BYTES, looks_drawn
 
 # Names without any of these are read no further, of very many pictures.
 _HINT = re.compile(
@@ -138,20 +138,10 @@ class _Folder:
     @cached_property
     def areas(self) -> list[tuple[object, ...]]:
         """Areas around the folder, from itself on, for the nearest image."""
-        kinds, splits = _divide(self.place)
+        kinds = filterfalse(split_named, self.place)
+        splits = filter(split_named, self.place)
         # MVTec has the masks of test/dent in ground_truth/dent.
         return [("", self.path), ("place", *self.place), ("kinds", *kinds), ("splits", *splits), ()]
-
-
-def _divide(place: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide the names in a place into kinds and splits."""
-    kinds, splits = list[str](), list[str]()
-    for part in place:
-        if split_named(part) is None:
-            kinds.append(part)
-        else:
-            splits.append(part)
-    return kinds, splits
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,9 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
 
 def _holds_lists(name: str, column: pa.Array) -> bool:
     """Whether a column's cells are lists of names."""
-    if pa.types.is_nested(column.type):
-        return True
-    return column.type == TEXT and guess_kind(name, encode_values(column))[0] == "list"
+    is_text = column.type == TEXT
+    is_nested = pa.types.is_nested(column.type)
+    return is_nested or (is_text and guess_kind(name, encode_values(column))[0] == "list")
 
 
 def text_column(table: Table, name: str, setting: Setting) -> pa.Array:

@@ -38,7 +38,8 @@ def with_decimal_points(columns: dict[str, pa.Array], separator: str) -> dict[st
     pointed_columns = columns.copy()
     for name in numeric:
         if _any_matches(columns[name], pattern):
-            pointed_columns[name] = _with_points(columns[name])
+            without_thousands = pc.replace_substring(columns[name], ".", "")
+            pointed_columns[name] = pc.replace_substring(without_thousands, ",", ".")
     return pointed_columns
 
 
@@ -58,7 +59,3 @@ def _are_numbers(column: pa.Array) -> bool:
 
 def _any_matches(column: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
-
-
-def _with_points(column: pa.Array) -> pa.Array:
-    return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")

@@ -47,9 +47,8 @@ class JsonLines:
             return False
 
         outline = outline_of(path)
-        if unread_form(outline, str(path)) is not None:
-            return False
-        if max(map(len, outline.paths), default=0) > _DEEPEST:
+        is_deep = max(map(len, outline.paths), default=0) > _DEEPEST
+        if is_deep or unread_form(outline, str(path)) is not None:
             return False
         if outline.root != "object":
             return True

@@ -78,10 +78,10 @@ def _cut_holes(areas: Sequence[list[Point]]) -> list[list[Point]]:
         cut = [other for other in around[position] if len(around[other]) % 2 == 0]
         if not cut:
             outlines[position] = hole.copy()
-            continue
-        # The area that is within the most others is the one next around the hole.
-        innermost = max(cut, key=lambda other: len(around[other]))
-        outlines[innermost] += [areas[innermost][0], *hole, hole[0]]
+        else:
+            # The area that is within the most others is the one next around the hole.
+            innermost = max(cut, key=lambda other: len(around[other]))
+            outlines[innermost] += [areas[innermost][0], *hole, hole[0]]
     return list(outlines.values())
 
 

@@ -1,5 +1,1 @@
 """Vision models: checkpoints, devices, tokenizers, prompts, and an open-vocabulary detector."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -121,12 +121,11 @@ class Classifier:
 
     def run(self, pixels: torch.Tensor, *, features: bool = False) -> torch.Tensor:
         """Outputs for a batch of uint8 pixels, or the features below the head."""
-        kind = self.device.type
         half = self.dtype != torch.float32
         with (
             out_of_memory(f"the classifier on {len(pixels)} images"),
             torch.inference_mode(),
-            torch.autocast(kind, self.dtype, enabled=half),
+            torch.autocast(self.device.type, self.dtype, enabled=half),
         ):
             values = self.network.eval().backbone(self.settings.normalise(pixels.to(self.device)))
             result: torch.Tensor = values if features else self.network.head(values)

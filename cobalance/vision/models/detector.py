@@ -42,7 +42,6 @@ class BoxDetector(ABC):
             For each image, in the order of the names and then by falling score, with the label of
             the checkpoint as the source.
         """
-        source = self.vision.checkpoint.label
         threshold, overlap = self.options.threshold, self.options.overlap
         mentions_by_image = []
         for detections in self.look(images, self._texts(names)):
@@ -50,7 +49,10 @@ class BoxDetector(ABC):
             for name, (scores, boxes) in zip(names, detections, strict=True):
                 rows = suppress_overlaps(scores, boxes, threshold, overlap)
                 mentions += [
-                    Mention(name, source, float(scores[row]), box=_box(boxes[row])) for row in rows
+                    Mention(
+                        name, self.vision.checkpoint.label, float(scores[row]), box=_box(boxes[row])
+                    )
+                    for row in rows
                 ]
             mentions_by_image.append(mentions)
         return mentions_by_image

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
-from cobalance.base import Image, torch
+from cobalance.base import Image, T, torch
 from cobalance.vision.images import ImageArray
 from cobalance.vision.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.vision.models.devices import (
@@ -20,7 +20,6 @@ from cobalance.vision.models.devices import (
 from cobalance.vision.models.loading import load_model, load_processor, software
 from cobalance.vision.models.options import ModelOptions
 
-T = TypeVar("T")
 _PROCESSOR_FILE = "preprocessor_config.json"
 TEXTS_AT_ONCE = 64
 """Texts encoded at once; bounds the memory of a large vocabulary."""

@@ -4,12 +4,11 @@ import hashlib
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from cobalance.base import JobBlockedError, safetensors, torch
+from cobalance.base import JobBlockedError, T, safetensors, torch
 from cobalance.vision.models.checkpoints import describe_error
 
-T = TypeVar("T")
 _INSIDE = ("state_dict", "model")
 
 

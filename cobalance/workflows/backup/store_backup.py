@@ -27,11 +27,14 @@ from cobalance.base import (
     replacing,
     silent,
 )
-from cobalance.graph.database import ANNOTATION_RUN, EVALUATION, JOB, TASK, GraphStore
-from cobalance.graph.database.migrations import VERSION
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    ANNOTATION_RUN,
+    EVALUATION,
+    JOB,
     NODES,
     PARTS,
+    TASK,
+    GraphStore,
     Part,
     Restoration,
     Rows,
@@ -39,6 +42,7 @@ from cobalance.graph.dataset import (
     list_datasets,
     read_cut,
 )
+from cobalance.graph.database.migrations import VERSION
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.backup.archive import Reader, open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders
@@ -81,12 +85,11 @@ class Backup:
         """Describe a file by its manifest."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            size = os.fstat(file.fileno()).st_size
         return cls(
             datasets=tuple(about["datasets"]),
             left_out=dict(about["left_out"]),
             created_at=str(about["created_at"]),
-            bytes=size,
+            bytes=os.fstat(file.fileno()).st_size,
             digest=digest,
         )
 

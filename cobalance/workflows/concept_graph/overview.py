@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import FloatArray
-from cobalance.graph.queries import Kind, Overview, Step, StepId
+from cobalance.graph import Kind, Overview, Step, StepId
 from cobalance.statistics import COUNT
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep

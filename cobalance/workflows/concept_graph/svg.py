@@ -163,18 +163,17 @@ def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
             f'<circle cx="{node.x_px:.1f}" cy="{node.y_px:.1f}" r="{radius:.1f}" fill="{color}">'
             f"<title>{text(tooltip)}</title></circle>"
         )
-        return
-
-    width = _CHARACTER_PX * len(name) + 20
-    yield (
-        f'<rect class="box" x="{node.x_px - width / 2:.1f}" y="{node.y_px - 18:.1f}" '
-        f'width="{width:.1f}" height="36" rx="8" stroke="{color}" stroke-width="4">'
-        f"<title>{text(tooltip)}</title></rect>"
-    )
-    yield (
-        f'<text class="label" x="{node.x_px:.1f}" text-anchor="middle" '
-        f'y="{node.y_px + 5:.1f}">{text(name)}</text>'
-    )
+    else:
+        width = _CHARACTER_PX * len(name) + 20
+        yield (
+            f'<rect class="box" x="{node.x_px - width / 2:.1f}" y="{node.y_px - 18:.1f}" '
+            f'width="{width:.1f}" height="36" rx="8" stroke="{color}" stroke-width="4">'
+            f"<title>{text(tooltip)}</title></rect>"
+        )
+        yield (
+            f'<text class="label" x="{node.x_px:.1f}" text-anchor="middle" '
+            f'y="{node.y_px + 5:.1f}">{text(name)}</text>'
+        )
 
 
 Box = tuple[float, float, float, float]

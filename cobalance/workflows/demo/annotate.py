@@ -16,18 +16,29 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.annotation.annotators.linear_probe import fit_linear_probe
-from cobalance.annotation.auditing import DOES_NOT, SHOWS
-from cobalance.annotation.language import Question, Reply
-from cobalance.annotation.measuring import GroundTruth
-from cobalance.annotation.proposing import read_preset
+from cobalance.annotation import (
+    DOES_NOT,
+    SHOWS,
+    GroundTruth,
+    Question,
+    Reply,
+    fit_linear_probe,
+    read_preset,
+)
 from cobalance.base import Annotations, ImageRecord, Progress, silent
 from cobalance.counting import MiningOptions
-from cobalance.graph.annotations import Decision, decide_attributes, list_attributes, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import mine_dataset, write_annotations
-from cobalance.graph.queries import Ranking, read_imbalances
-from cobalance.graph.tasks import read_task
+from cobalance.graph import (
+    Decision,
+    GraphStore,
+    Ranking,
+    decide_attributes,
+    list_attributes,
+    mine_dataset,
+    read_imbalances,
+    read_run,
+    read_task,
+    write_annotations,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,

@@ -16,14 +16,18 @@ import pandas as pd
 
 from cobalance.base import Progress, silent
 from cobalance.counting import MiningOptions, mine_cliques
-from cobalance.generation.export import ExportOptions, ExportReport
+from cobalance.generation import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_incidence, mine_dataset
-from cobalance.graph.jobs import Job, read_job
-from cobalance.graph.queries import MAX_SIZE, read_saved
-from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions
+from cobalance.graph import (
+    MAX_SIZE,
+    GraphStore,
+    Job,
+    load_incidence,
+    mine_dataset,
+    read_job,
+    read_saved,
+)
+from cobalance.ingest import ReadOptions, read_annotations
 from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, write_figures
 from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.demo.runner import Runner, prefix_of

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import Annotations, Image, ImageRecord, Mention, values_at
-from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
-from cobalance.vision.images import mask_region
+from cobalance.generation import Exemplar, write_exemplars
+from cobalance.vision import mask_region
 from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
 
 NAME = "digits"

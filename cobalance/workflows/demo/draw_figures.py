@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.base import Image
-from cobalance.generation.backends.compositing.draws import Draws
-from cobalance.generation.backends.compositing.styles import paint_look, style_of
-from cobalance.vision.images import mask
+from cobalance.generation import Draws, paint_look, style_of
+from cobalance.vision import mask
 from cobalance.workflows.demo.figure_scenes import GROUPS, NO_DERIVATIVES, THINGS, BoxPx, Scene
 from cobalance.workflows.demo.photographs import areas, cut_object
 

@@ -20,15 +20,18 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from cobalance.base import Annotations, ImageRecord, Progress, silent, text_if
+from cobalance.evaluation import COMMON, Shortcuts, mean_text
 from cobalance.evaluation.metrics import group_accuracy
-from cobalance.evaluation.reports import mean_text
-from cobalance.evaluation.shortcuts import COMMON, Shortcuts
-from cobalance.generation.planning import PlanOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import write_annotations
-from cobalance.graph.evaluations import count_synthetic, read_evaluation
-from cobalance.graph.jobs import Job, read_job
-from cobalance.graph.tasks import read_task
+from cobalance.generation import PlanOptions
+from cobalance.graph import (
+    GraphStore,
+    Job,
+    count_synthetic,
+    read_evaluation,
+    read_job,
+    read_task,
+    write_annotations,
+)
 from cobalance.statistics import Comparison
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits

@@ -2,8 +2,7 @@
 
 from cobalance.base import Annotations, Progress, needs_extra
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import find_dataset, mine_dataset, write_annotations
+from cobalance.graph import GraphStore, find_dataset, mine_dataset, write_annotations
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.base import Image, needs_extra, sklearn
-from cobalance.vision.images import decode
+from cobalance.vision import decode
 
 Split = Literal["train", "test"]
 Pixels = npt.NDArray[np.uint8]

@@ -4,11 +4,15 @@ import shutil
 from pathlib import Path
 
 from cobalance.base import NO_LIMIT, Action, ConflictError, Progress, silent
-from cobalance.graph.database import GraphStore
+from cobalance.graph import (
+    GraphStore,
+    find_dataset,
+    list_datasets,
+    list_evaluations,
+    list_jobs,
+    make_dataset,
+)
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.dataset import find_dataset, list_datasets, make_dataset
-from cobalance.graph.evaluations import list_evaluations
-from cobalance.graph.jobs import list_jobs
 from cobalance.workflows.evaluate.stored import delete_evaluations
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.load.dataset import drop_dataset

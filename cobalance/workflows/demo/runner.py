@@ -7,11 +7,18 @@ from typing import Any, TypeVar
 
 from cobalance.base import CobalanceError, ConflictError, OptionError, Progress, make_folder, silent
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import find_dataset, mine_dataset, read_plan, write_annotations
-from cobalance.graph.jobs import Job, list_jobs, retry_job
-from cobalance.graph.tasks import Task
-from cobalance.vision.images import write_regions
+from cobalance.graph import (
+    GraphStore,
+    Job,
+    Task,
+    find_dataset,
+    list_jobs,
+    mine_dataset,
+    read_plan,
+    retry_job,
+    write_annotations,
+)
+from cobalance.vision import write_regions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name

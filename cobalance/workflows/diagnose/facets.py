@@ -7,10 +7,7 @@ import numpy as np
 
 from cobalance.base import values_at
 from cobalance.counting import Cliques
-from cobalance.graph.annotations import list_attributes
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_cliques
-from cobalance.graph.queries import leaning_concepts
+from cobalance.graph import GraphStore, leaning_concepts, list_attributes, load_cliques
 from cobalance.statistics import communities
 
 NAMED = 3

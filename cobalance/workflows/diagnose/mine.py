@@ -6,15 +6,15 @@ from contextlib import AbstractContextManager, nullcontext
 
 from cobalance.base import DataError, Progress, log_run, silent
 from cobalance.counting import Engine, MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     CountedImages,
+    GraphStore,
     HeldImages,
     MiningReport,
+    apply_tags,
     dataset_state,
     mine_images,
 )
-from cobalance.graph.tags import apply_tags
 
 
 @log_run

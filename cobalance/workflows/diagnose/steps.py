@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from cobalance.graph.dataset import DatasetState
-from cobalance.graph.queries import DatasetProgress
+from cobalance.graph import DatasetProgress, DatasetState
 
 StepState = Literal["done", "next", "later"]
 

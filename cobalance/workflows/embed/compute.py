@@ -9,14 +9,18 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import CobalanceError, DataError, Progress, log_run, silent, values_at
-from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.evaluation.training.features import FEATURES, USUAL
-from cobalance.evaluation.training.features.features import Features
-from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.evaluation import (
+    FEATURES,
+    USUAL,
+    Examples,
+    Features,
+    IntArray,
+    Pixels,
+    VisionFeatures,
+)
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.database import GraphStore
-from cobalance.graph.tasks import create_task
-from cobalance.ingest.embeddings import Vectors, check_vectors, write_table
+from cobalance.graph import GraphStore, create_task
+from cobalance.ingest import Vectors, check_vectors, write_table
 from cobalance.workflows.embed.search import KIND, computed_file, keep_embeddings
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import (

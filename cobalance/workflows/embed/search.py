@@ -16,16 +16,17 @@ from cobalance.base import (
     log_run,
     silent,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    GraphStore,
+    Task,
     dataset_state,
+    list_tasks,
     read_annotations,
     read_classes,
     read_clusters,
     write_changes,
 )
-from cobalance.graph.tasks import Task, list_tasks
-from cobalance.ingest.embeddings import (
+from cobalance.ingest import (
     Vectors,
     groups_of,
     near_pairs,
@@ -33,7 +34,7 @@ from cobalance.ingest.embeddings import (
     principal_axes,
     read_embeddings,
     read_stored,
-    read_table,
+    read_vectors,
     write_embeddings,
 )
 from cobalance.workflows.folders import Folders
@@ -245,7 +246,7 @@ def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     output = folders.open_output()
     name = computed_file(latest.id)
     if output.exists(name):
-        names, unit = read_table(BytesIO(output.read(name)))
+        names, unit = read_vectors(BytesIO(output.read(name)))
         keep_embeddings(store, folders, dataset, name, names, unit)
         output.delete(name)
 

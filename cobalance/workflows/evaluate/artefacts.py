@@ -7,15 +7,10 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import Action, DataError, OptionError, Progress, silent
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.predictions import check_predictions
-from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
+from cobalance.evaluation import METRICS, Examples, Inputs, IntArray, Pixels, check_predictions
 from cobalance.evaluation.training.run import predict
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import read_evaluation, save_scores
-from cobalance.graph.jobs import read_accepted, read_job
-from cobalance.vision.images import decode, rgb_array
+from cobalance.graph import GraphStore, read_accepted, read_evaluation, read_job, save_scores
+from cobalance.vision import decode, rgb_array
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import ReadFile, image_reader

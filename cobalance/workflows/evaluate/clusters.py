@@ -9,18 +9,18 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import STRING, Action, DataError, Progress, readable, silent
-from cobalance.evaluation.metrics.bias.lic import group_words, match_words
-from cobalance.evaluation.metrics.images.clusters import (
+from cobalance.evaluation import (
     SOURCE,
+    TEXT_FEATURES,
     caption_clusters,
     cluster_captions,
     cluster_names,
+    group_words,
+    match_words,
     salient_words,
 )
-from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import IngestReport, read_annotations, replace_mentions
-from cobalance.ingest.captions import read_image_texts
+from cobalance.graph import GraphStore, IngestReport, read_annotations, replace_mentions
+from cobalance.ingest import read_image_texts
 
 # Put in place of a group's word.
 _PERSON = "person"

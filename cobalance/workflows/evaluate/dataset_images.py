@@ -5,10 +5,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from cobalance.base import Progress, silent
-from cobalance.evaluation.training.data import LabelledImages
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.graph.jobs import read_changed, read_sources
+from cobalance.evaluation import LabelledImages
+from cobalance.graph import GraphStore, read_annotations, read_changed, read_sources
 
 
 def read_dataset_images(

@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import BoolArray, DataError
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_concepts
-from cobalance.graph.evaluations import read_evaluation
+from cobalance.graph import GraphStore, read_evaluation, read_image_concepts
 from cobalance.statistics import proportions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions

@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import DataError, FloatArray, InputError, OptionError, check_known
-from cobalance.evaluation.metrics.metric import ImageSet, Inputs
-from cobalance.evaluation.training.data import (
+from cobalance.evaluation import (
+    FEATURES,
     TABLE,
+    Examples,
+    ImageSet,
+    Inputs,
     LabelledImages,
     read_export_images,
     read_folder_images,
 )
-from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.features import FEATURES
 from cobalance.workflows.evaluate.images import ReadDataset
 
 FEATURES_OF: Mapping[str, str] = {"frechet": "inception", "kernel": "inception", "cmmd": "clip_336"}

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.base import DataError, OptionError, Progress
-from cobalance.evaluation.shortcuts import shortcut_groups
-from cobalance.evaluation.training.data import LabelledImages, code_examples, sets
-from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state
-from cobalance.graph.evaluations import Evaluation, NewEvaluation
-from cobalance.ingest.captions import read_image_texts
+from cobalance.evaluation import (
+    METHODS,
+    Examples,
+    LabelledImages,
+    Run,
+    code_examples,
+    shortcut_groups,
+)
+from cobalance.evaluation.training.data import sets
+from cobalance.graph import Evaluation, GraphStore, NewEvaluation, dataset_state
+from cobalance.ingest import read_image_texts
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.folders import Folders

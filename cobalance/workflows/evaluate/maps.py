@@ -10,17 +10,10 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import BoolArray, DataError, Image, OptionError, Progress, needs_extra, silent
-from cobalance.evaluation.metrics.images.cam_energy import cam_energy
-from cobalance.evaluation.training.examples import Examples
-from cobalance.generation.sources.object_regions import (
-    annotated_px,
-    box_of,
-    fill_box,
-    object_regions,
-)
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import read_evaluation, save_scores
-from cobalance.vision.images import SegmentationError, mask, read_regions
+from cobalance.evaluation import Examples, cam_energy
+from cobalance.generation import annotated_px, box_of, fill_box, object_regions
+from cobalance.graph import GraphStore, read_evaluation, save_scores
+from cobalance.vision import SegmentationError, mask, read_regions
 from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
@@ -86,8 +79,7 @@ def map_activations(
     with needs_extra("Class activation maps", "train"):
         import pytorch_grad_cam  # noqa: F401
 
-        from cobalance.evaluation.training.networks.cam import grad_cam
-        from cobalance.evaluation.training.networks.model import NetworkModel
+        from cobalance.evaluation import NetworkModel, grad_cam
     if most < 1:
         raise OptionError(f"{most} images are to be mapped; give 1 or more.")
 

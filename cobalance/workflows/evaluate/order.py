@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cobalance.base import OptionError, Progress, Setting, check_known, join_needs, log_run, silent
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS, Preset
-from cobalance.graph.database import GraphStore, json_text
-from cobalance.graph.dataset import dataset_state, split_sizes
-from cobalance.graph.evaluations import NewEvaluation, create_evaluations, reading
-from cobalance.graph.tasks import retry_task
+from cobalance.evaluation import METHODS, PRESETS, SETS, Preset, Run, Shortcuts
+from cobalance.graph import (
+    GraphStore,
+    NewEvaluation,
+    create_evaluations,
+    dataset_state,
+    json_text,
+    retry_task,
+    split_sizes,
+)
+from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import RunSettings, choose_shortcuts, shortcut_settings
@@ -151,32 +153,21 @@ def order_evaluations(
             run_settings = settings
             if training_set == "real" or not synthetic[train]:
                 run_settings = _with_equal_numbers(method, settings, fewest)
-            runs = _runs_of_seeds(method, seeds, run_settings, training_set, most)
+            runs = [
+                NewEvaluation(
+                    method,
+                    seed=seed,
+                    settings=run_settings.model_dump(mode="json"),
+                    training_set=training_set,
+                    most_synthetic=most,
+                    **run_settings.to_compare(),
+                )
+                for seed in seeds
+            ]
             evaluation_images(runs[0], train, test, run_settings, read, Run(seeds[0]))
             ordered[train, method] += runs
 
     return _create_missing(store, order, ordered, checked, test, created_by)
-
-
-def _runs_of_seeds(
-    method: str,
-    seeds: Sequence[int],
-    settings: RunSettings,
-    training_set: str,
-    most_synthetic: int | None,
-) -> list[NewEvaluation]:
-    """New evaluations that differ by their seeds alone."""
-    return [
-        NewEvaluation(
-            method,
-            seed=seed,
-            settings=settings.model_dump(mode="json"),
-            training_set=training_set,
-            most_synthetic=most_synthetic,
-            **settings.to_compare(),
-        )
-        for seed in seeds
-    ]
 
 
 def _create_missing(

@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import OptionError, replacing, text_if
-from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.metrics.comparison import compare_methods
-from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import Evaluation, name_settings, read_scores
+from cobalance.evaluation import REPORTS, RUN, SCORE, arrange, compare_methods, mean_and_sd
+from cobalance.graph import Evaluation, GraphStore, name_settings, read_scores
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions

@@ -7,12 +7,16 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import STRING, InputError, check_known
-from cobalance.evaluation.groups import align_groups
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs, Scored, score_metrics
-from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_clusters, read_image_concepts
+from cobalance.evaluation import (
+    METRICS,
+    Inputs,
+    Scored,
+    Shortcuts,
+    align_groups,
+    score_metrics,
+    shortcut_groups,
+)
+from cobalance.graph import GraphStore, read_clusters, read_image_concepts
 from cobalance.workflows.evaluate.settings import choose_shortcuts
 
 

@@ -7,13 +7,9 @@ from typing import Any, Literal, TypedDict
 from pydantic import Field
 
 from cobalance.base import NO_LIMIT, DataError, Options, Plugin, Setting, list_extras, read_options
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation import FEATURES, LEARNERS, METHODS, Shortcuts
 from cobalance.evaluation.training.run import Recipe
-from cobalance.graph.database import GraphStore
-from cobalance.graph.queries import Ranking, read_imbalances
+from cobalance.graph import GraphStore, Ranking, read_imbalances
 
 Labels = Literal["class", "concepts"]
 

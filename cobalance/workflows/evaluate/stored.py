@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from cobalance.base import CobalanceError
-from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import Evaluation, delete_evaluation, read_evaluation
+from cobalance.evaluation import check_predictions
+from cobalance.graph import Evaluation, GraphStore, delete_evaluation, read_evaluation
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.folders import Folders
 

@@ -15,16 +15,18 @@ from cobalance.base import (
     clean_name,
     decoding_fault,
 )
-from cobalance.evaluation.metrics import TABLES
-from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.predictions import known_rows, read_predictions, runs
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.table_files import refuse_cells
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_concepts
+from cobalance.evaluation import (
+    TABLES,
+    Inputs,
+    Shortcuts,
+    known_rows,
+    read_predictions,
+    refuse_cells,
+    runs,
+)
+from cobalance.graph import GraphStore, read_image_concepts
 from cobalance.graph.evaluations import writing
-from cobalance.ingest.coco import Category, Id, Image
-from cobalance.ingest.reader import read_head
+from cobalance.ingest import Category, Id, Image, read_head
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (
     dataset_groups,

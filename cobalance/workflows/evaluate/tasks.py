@@ -2,7 +2,7 @@
 
 from cobalance.base import needs_extra
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.evaluations import KIND
+from cobalance.graph import KIND
 from cobalance.workflows.evaluate.images import KnownDatasets
 from cobalance.workflows.folders import Folders
 

@@ -11,26 +11,37 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import CobalanceError, Progress, log_run, positions_of, silent, values_at
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
-from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, score_fitting, stack
-from cobalance.evaluation.predictions import check_predictions
-from cobalance.evaluation.training.examples import Examples, Pixels
-from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.model import Captioner, Model, TextModel
-from cobalance.evaluation.training.profiling import profile_folder, profile_groups
+from cobalance.evaluation import (
+    COLUMNS,
+    METHODS,
+    METRICS,
+    Captioner,
+    Examples,
+    Inputs,
+    Model,
+    Pixels,
+    Run,
+    Scored,
+    TextModel,
+    caption_cosines,
+    check_predictions,
+    clip_score,
+    profile_folder,
+    profile_groups,
+    score_fitting,
+    stack,
+)
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
-from cobalance.graph.database import GraphStore
-from cobalance.graph.evaluations import (
+from cobalance.graph import (
     Evaluation,
+    GraphStore,
     begin_evaluation,
     read_evaluation,
     save_predictions_uri,
     save_scores,
 )
-from cobalance.ingest.concepts import load_group_words
+from cobalance.ingest import load_group_words
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,
     KnownDatasets,

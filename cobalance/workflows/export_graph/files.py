@@ -18,7 +18,7 @@ from cobalance.base import (
     replacing,
 )
 from cobalance.counting import Cliques
-from cobalance.generation.export.staging import open_staging
+from cobalance.generation import open_staging
 from cobalance.statistics import COUNT, imbalance_table
 from cobalance.workflows.export_graph import FORMATS
 from cobalance.workflows.export_graph.neo4j_csv import import_command, neo4j_files

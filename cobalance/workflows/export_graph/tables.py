@@ -8,8 +8,7 @@ import pandas as pd
 from cobalance.base import check_known
 from cobalance.counting import Cliques, Incidence, mine_cliques
 from cobalance.counting.cooccurrence import cooccurrence
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, load_incidence, split_sizes
+from cobalance.graph import GraphStore, dataset_state, load_incidence, split_sizes
 from cobalance.statistics import COUNT, imbalance_table
 from cobalance.statistics.centrality import centrality
 

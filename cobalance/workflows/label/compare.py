@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
+from cobalance.annotation import LabelSettings, label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import ConflictError, DataError, OptionError
-from cobalance.evaluation.metrics.attributes import COUNTS, shift_table
-from cobalance.graph.annotations import AnnotationRun, list_attributes, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_incidence
+from cobalance.evaluation import COUNTS, shift_table
+from cobalance.graph import AnnotationRun, GraphStore, list_attributes, load_incidence, read_run
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import more_text
 

@@ -5,19 +5,19 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.annotation.labelling import LabelSettings, read_labels
+from cobalance.annotation import LabelSettings, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import ConflictError, OptionError, Progress, log_run, silent
-from cobalance.graph.annotations import (
+from cobalance.graph import (
+    GraphStore,
+    IngestReport,
     apply_runs,
+    apply_tags,
     link_concepts,
     list_attributes,
-    runs,
     still_labelled,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import IngestReport
-from cobalance.graph.tags import apply_tags
+from cobalance.graph.annotations import runs
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of

@@ -11,11 +11,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.annotation.annotators.annotator import Scores
-from cobalance.annotation.labelling import LabelledAttribute, LabelSettings
+from cobalance.annotation import (
+    QUESTION,
+    ChatModel,
+    Extracted,
+    LabelledAttribute,
+    LabelSettings,
+    Scores,
+    Transcript,
+    Usage,
+    in_order,
+    select_told,
+    singular_names,
+)
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.language import ChatModel, Transcript, Usage, in_order, select_told
-from cobalance.annotation.proposing import QUESTION, Extracted, singular_names
 from cobalance.annotation.proposing.extract import extract
 from cobalance.base import (
     Action,
@@ -26,10 +35,8 @@ from cobalance.base import (
     silent,
     values_at,
 )
-from cobalance.graph.annotations import change_settings, end_run, read_run
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.ingest.captions import read_image_texts
+from cobalance.graph import GraphStore, change_settings, end_run, read_annotations, read_run
+from cobalance.ingest import read_image_texts
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import NAMING, start_run
 

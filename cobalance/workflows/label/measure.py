@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.labelling import LabelSettings, present
-from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.measuring import (
+from cobalance.annotation import (
+    Embed,
     GroundTruth,
+    LabelSettings,
     Macro,
     TruthAttribute,
     effective_dimension,
@@ -17,14 +17,21 @@ from cobalance.annotation.measuring import (
     macro,
     match_concepts,
     match_images,
+    ngram_vectors,
     plain,
+    present,
     vocabulary_recall,
 )
-from cobalance.annotation.proposing import Embed, ngram_vectors
+from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import BoolArray, DataError, FloatArray, OptionError, positions_of, text_if
-from cobalance.graph.annotations import list_attributes, list_runs, read_run, source_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import (
+    GraphStore,
+    list_attributes,
+    list_runs,
+    read_annotations,
+    read_run,
+    source_of,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

@@ -8,16 +8,19 @@ from typing import Any, get_args
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.annotation.labelling import LabelledAttribute, LabelSettings, Rule, check_remote
-from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.language import EndpointSettings
-from cobalance.annotation.proposing import (
+from cobalance.annotation import (
+    ANNOTATORS,
     PERCEIVED,
+    EndpointSettings,
+    LabelledAttribute,
+    LabelSettings,
+    Rule,
+    check_remote,
     is_sensitive,
     measure_seconds,
     names_sensitive_trait,
 )
+from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import (
     Action,
     DataError,
@@ -31,9 +34,15 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.graph.annotations import AttributeKey, Level, NewRun, create_run, list_attributes
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import (
+    AttributeKey,
+    GraphStore,
+    Level,
+    NewRun,
+    create_run,
+    list_attributes,
+    read_annotations,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cobalance.annotation.language import (
+from cobalance.annotation import (
     ChatModel,
+    Embed,
     EndpointSettings,
+    ProposeOptions,
     Transcript,
     Usage,
+    flag_attributes,
+    ngram_vectors,
     read_key,
     select_told,
 )
-from cobalance.annotation.proposing import Embed, ProposeOptions, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.propose import propose
 from cobalance.base import (
     CobalanceError,
@@ -31,10 +34,9 @@ from cobalance.base import (
     read_options,
     silent,
 )
-from cobalance.graph.annotations import runs, save_attributes
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import class_sizes
-from cobalance.vision.models import CLIP_REVISION, ClipModelOptions, find_in_cache
+from cobalance.graph import GraphStore, class_sizes, save_attributes
+from cobalance.graph.annotations import runs
+from cobalance.vision import CLIP_REVISION, ClipModelOptions, find_in_cache
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
@@ -82,7 +84,7 @@ def open_endpoint(settings: EndpointSettings) -> ChatModel:
         The address or the key cannot be used.
     """
     with needs_extra("Asking a language model", "annotate"):
-        from cobalance.annotation.language import Endpoint
+        from cobalance.annotation import Endpoint
     key = None if settings.key_file is None else read_key(Path(settings.key_file))
     return Endpoint(
         settings.url,
@@ -106,7 +108,7 @@ def open_local(model: str | None = None) -> ChatModel:
         The device has no room for it.
     """
     with needs_extra("A language model on this machine", "models"):
-        from cobalance.annotation.language import LocalModel, LocalOptions
+        from cobalance.annotation import LocalModel, LocalOptions
     return LocalModel(LocalOptions() if model is None else LocalOptions(model=model))
 
 
@@ -141,7 +143,7 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
         return ngram_vectors, BY_LETTERS
 
     with needs_extra("CLIP", "models"):
-        from cobalance.evaluation.training.tuning.clip import open_clip
+        from cobalance.evaluation import open_clip
     clip = open_clip(ClipModelOptions())
     return clip.embed_texts, clip.vision.checkpoint.label
 
@@ -309,7 +311,6 @@ def open_model(settings: Settings, which: str) -> ChatModel:
             "COBALANCE_CHAT_URL is set without COBALANCE_CHAT_MODEL. Name the model there."
         )
 
-    file = settings.cobalance_chat_key_file
-    key_file = map_optional(str, file)
+    key_file = map_optional(str, settings.cobalance_chat_key_file)
     endpoint = {"url": url, "model": model, "key_file": key_file}
     return open_endpoint(read_options(EndpointSettings, endpoint, "The language model"))

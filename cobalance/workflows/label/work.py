@@ -3,24 +3,29 @@
 import threading
 from functools import partial
 
-from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.annotation.annotators.annotator import Annotator
-from cobalance.annotation.labelling import LabelSettings, label_summary, open_remote
+from cobalance.annotation import (
+    ANNOTATORS,
+    UNSEEN,
+    Annotator,
+    LabelSettings,
+    Transcript,
+    label_summary,
+    open_remote,
+    select_told,
+)
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
-from cobalance.annotation.language import Transcript, select_told
-from cobalance.annotation.proposing import UNSEEN
 from cobalance.base import CobalanceError
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.annotations import (
+from cobalance.graph import (
     TASK_KIND,
+    GraphStore,
     describe_run,
     end_run,
     list_attributes,
     read_run,
     write_flags,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.vision.images import ImageArray
+from cobalance.vision import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader

@@ -9,8 +9,8 @@ import pandas as pd
 
 from cobalance.base import ALL_IMAGES, Annotations, IntArray, Progress, plain_values
 from cobalance.counting import incidence_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    GraphStore,
     IfExists,
     IngestReport,
     Sample,
@@ -18,12 +18,17 @@ from cobalance.graph.dataset import (
     dry_run,
     dry_run_sampled,
 )
-from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions, declared_options
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
-from cobalance.ingest.problems import reword_all
-from cobalance.vision.images import regions_in
+from cobalance.ingest import (
+    PackedPictures,
+    ReadOptions,
+    declared_options,
+    first_images,
+    images_by_class,
+    images_by_concept,
+    read_annotations,
+    reword_all,
+)
+from cobalance.vision import regions_in
 from cobalance.workflows.cells import count_texts
 from cobalance.workflows.load.sources import WHOLE, Source, Uploads, inside
 

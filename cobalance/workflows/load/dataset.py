@@ -4,25 +4,23 @@ from pathlib import Path
 from typing import Any
 
 from cobalance.base import NO_LIMIT, Annotations, Progress, clean_name, inflect, log_run, silent
-from cobalance.graph.annotations import has_accepted, list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.dataset import (
+from cobalance.graph import (
+    GraphStore,
     IfExists,
     IngestReport,
     Sample,
+    apply_tags,
     dataset_state,
-    drop_rename,
+    has_accepted,
+    list_runs,
     without_own_tags,
     write_annotations,
     write_sampled,
 )
-from cobalance.graph.tags import apply_tags
-from cobalance.ingest.captions import caption_files, write_image_texts
-from cobalance.ingest.embeddings import embedding_files
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.vision.images import region_files, write_regions
-from cobalance.vision.stored import DatasetFiles
+from cobalance.graph.database.statements import UPDATE_DATASET
+from cobalance.graph.dataset import drop_rename
+from cobalance.ingest import PackedPictures, caption_files, embedding_files, write_image_texts
+from cobalance.vision import DatasetFiles, region_files, write_regions
 from cobalance.workflows.folders import Folders, picture_files, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties

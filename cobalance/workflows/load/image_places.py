@@ -31,7 +31,7 @@ from cobalance.base import (
     text_if,
 )
 from cobalance.base.safe_text import safe_text
-from cobalance.vision.images import ImageRoots, strip_secrets
+from cobalance.vision import ImageRoots, strip_secrets
 from cobalance.workflows.folders import (
     DatasetPlaces,
     Folders,

@@ -14,9 +14,16 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from cobalance.base import InputError, MachineError, OptionError
-from cobalance.ingest.packed_pictures import PackedPictures, find_packed, take_out_pictures
-from cobalance.ingest.preview import FoundFile, describe_file, find_files, with_whole
-from cobalance.ingest.problems import reword
+from cobalance.ingest import (
+    FoundFile,
+    PackedPictures,
+    describe_file,
+    find_files,
+    find_packed,
+    reword,
+    take_out_pictures,
+    with_whole,
+)
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 

@@ -7,24 +7,29 @@ import numpy as np
 import pyarrow as pa
 
 from cobalance.base import ALL_IMAGES, Annotations, Field, InputError, Setting, clean_name, sql
-from cobalance.ingest.fields import (
+from cobalance.ingest import (
     BINNED,
+    DELIMITERS,
+    TEXT,
     Choice,
+    Problems,
+    ReadOptions,
+    are_spaced,
     bin_edges,
+    box_cells,
     describe_fields,
+    encode_values,
     field_choices,
     field_names,
+    is_list,
+    name_values,
+    normal_name,
     offer_class,
     read_column,
+    starts_list,
+    usual_column,
     with_code_files,
 )
-from cobalance.ingest.frames import TEXT
-from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.boxes import box_cells
-from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
-from cobalance.ingest.tables.guesses import is_list, normal_name, usual_column
-from cobalance.ingest.tables.values import encode_values, name_values
 from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
 MOST_VALUES = 1_000_000

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from cobalance.base import IntArray, sql
 from cobalance.counting import Cliques, Incidence, build_incidence, priorities, sample_rows
-from cobalance.graph.dataset import SplitIncidence
-from cobalance.ingest.options import ReadOptions
+from cobalance.graph import SplitIncidence
+from cobalance.ingest import ReadOptions
 from cobalance.workflows.on_spark.rows import IMAGES, open_rows
 
 

@@ -11,18 +11,26 @@ import pyarrow.parquet as pq
 
 from cobalance.base import Annotations, InputError, clean_name, silent, sql
 from cobalance.counting import incidence_of
-from cobalance.ingest.fields import add_concepts, field_choices, field_names
-from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.frames import TEXT
-from cobalance.ingest.names import split_of_file
-from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.paths import with_paths
-from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.guesses import usual_column
-from cobalance.ingest.tables.hub_features import hub_features, named_row
-from cobalance.ingest.tables.loading import Table, column_names
-from cobalance.ingest.tables.parquet import is_usable, plain_column
-from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
+from cobalance.ingest import (
+    TEXT,
+    Problems,
+    ReadOptions,
+    Table,
+    add_concepts,
+    batch_rows,
+    column_names,
+    field_choices,
+    field_names,
+    hub_features,
+    is_usable,
+    named_row,
+    plain_column,
+    read_table,
+    split_of_file,
+    table_of_rows,
+    usual_column,
+    with_paths,
+)
 
 IMAGES = "concepts array<string>, label string, id string, uri string, split string"
 

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 
 from cobalance.base import Progress, StaleError, UnknownNameError, needs_extra, silent, values_at
 from cobalance.counting import Cliques, CoOccurrence, MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     Counted,
     DatasetState,
+    GraphStore,
     IfExists,
     ImageTotals,
     IngestReport,
@@ -32,7 +32,7 @@ from cobalance.graph.dataset import (
     load_images,
     write_totals,
 )
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest import ReadOptions
 from cobalance.workflows.on_spark.counting import count_cliques
 from cobalance.workflows.on_spark.deciding import decide_columns
 from cobalance.workflows.on_spark.images import (
@@ -201,8 +201,9 @@ class SparkImages:
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Sample in every task, then among the tasks' samples."""
         images = read_images(self.session, self.path, self.options, of_split=split)
-        concepts = self.singles.counts
-        of_tasks = sample_with_spark(images, concepts, cliques, sample.per_class, sample.seed)
+        of_tasks = sample_with_spark(
+            images, self.singles.counts, cliques, sample.per_class, sample.seed
+        )
         return choose_sample(of_tasks, cliques, sample)
 
 

@@ -9,28 +9,32 @@ from typing import Any
 import numpy as np
 
 from cobalance.base import PlannedQuery, Progress, errors, inflect, log_run, silent
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.backends.backend import BackendPlugin
-from cobalance.generation.jobs.patches import check_patches, needs_patch
-from cobalance.generation.jobs.people_consent import check_consent
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.jobs.variants import Variant
-from cobalance.generation.planning import PlanOptions
-from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.generation import (
+    BACKENDS,
+    RECIPES,
+    BackendPlugin,
+    JobSettings,
+    PlanOptions,
+    Variant,
+    check_consent,
+    check_patches,
+    needs_patch,
+    read_job_settings,
+)
+from cobalance.graph import (
     ClassImages,
+    GraphStore,
+    create_job,
     dataset_state,
-    plans,
     read_class_images,
     read_cliques,
     read_image_concepts,
     read_mining_options,
     splits_of,
 )
-from cobalance.graph.jobs import create_job
-from cobalance.ingest.concepts import combine_words, phrases_of
-from cobalance.vision.images import ImageRoots
+from cobalance.graph.dataset import plans
+from cobalance.ingest import combine_words, phrases_of
+from cobalance.vision import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in
 from cobalance.workflows.plan import no_images
 
@@ -172,11 +176,12 @@ def _check_patches(
     store: GraphStore, dataset: str, settings: JobSettings, queries: Sequence[PlannedQuery]
 ) -> None:
     """Raise OptionError for a group that no edited image can lend an object of."""
-    if not needs_patch(settings.backend):
-        return
-    images = read_image_concepts(store, dataset)
-    is_edited = images["id"].isin(_edited_images(queries))
-    check_patches(settings.backend, _edited_groups(queries), set(images["class_name"][is_edited]))
+    if needs_patch(settings.backend):
+        images = read_image_concepts(store, dataset)
+        is_edited = images["id"].isin(_edited_images(queries))
+        check_patches(
+            settings.backend, _edited_groups(queries), set(images["class_name"][is_edited])
+        )
 
 
 def _edited_images(queries: Sequence[PlannedQuery]) -> list[str]:

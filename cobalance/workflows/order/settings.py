@@ -5,10 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cobalance.base import OptionError, Plugins, path_options
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.generation import BACKENDS, FILTERS, SEGMENTERS, JobSettings, read_job_settings
 
 
 def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:

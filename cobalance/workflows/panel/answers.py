@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing import ANSWERS
+from cobalance.annotation import ANSWERS
 from cobalance.base import DataError, OptionError, Setting, check_known, clean_name
-from cobalance.evaluation.study import tasks_of
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, Study, read_answers, save_answers
-from cobalance.ingest.names import name_fault
+from cobalance.evaluation import tasks_of
+from cobalance.graph import Audit, GraphStore, Study, read_answers, save_answers
+from cobalance.ingest import name_fault
 
 Key = tuple[str, ...]
 

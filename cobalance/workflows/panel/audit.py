@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from cobalance.annotation.auditing import PER_STRATUM, assign_people, draw_labels
-from cobalance.annotation.labelling import LabelSettings, present
+from cobalance.annotation import PER_STRATUM, LabelSettings, assign_people, draw_labels, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.base import (
     BoolArray,
@@ -19,10 +18,18 @@ from cobalance.base import (
     check_known,
     positions_of,
 )
-from cobalance.graph.annotations import AnnotationRun, read_labelling
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
-from cobalance.graph.panels import CLIQUES, COUNTS, Audit, clique_name, create_audit, read_panel
+from cobalance.graph import (
+    CLIQUES,
+    COUNTS,
+    AnnotationRun,
+    Audit,
+    GraphStore,
+    clique_name,
+    create_audit,
+    read_annotations,
+    read_labelling,
+    read_panel,
+)
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.answers import clean_people
 

@@ -7,21 +7,22 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import assign
-from cobalance.evaluation.study import blind_sentence, draw_pairs, study_results
-from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_plan_options
-from cobalance.graph.jobs import Job, read_job
-from cobalance.graph.panels import (
+from cobalance.evaluation import blind_sentence, draw_pairs, study_results
+from cobalance.generation import RECIPES
+from cobalance.graph import (
     Assignment,
+    GraphStore,
+    Job,
     Study,
     StudyPair,
     create_study,
     read_answers,
+    read_job,
     read_pairs,
     read_panel,
+    read_plan_options,
 )
-from cobalance.ingest.concepts import GroupWords, combine_words
+from cobalance.ingest import GroupWords, combine_words
 from cobalance.workflows.panel.answers import clean_people
 
 MOST_PAIRS = 300

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing import (
+from cobalance.annotation import (
+    LabelSettings,
     Verdict,
     clique_verdicts,
     corrected_counts,
@@ -14,12 +15,9 @@ from cobalance.annotation.auditing import (
     rates,
     select_agreed,
 )
-from cobalance.annotation.labelling import LabelSettings
 from cobalance.base import PlannedQuery, inflect, values_at
 from cobalance.counting import Cliques
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, list_panels, read_answers
+from cobalance.graph import Audit, GraphStore, list_panels, list_runs, read_answers
 from cobalance.workflows.cells import count_texts
 
 

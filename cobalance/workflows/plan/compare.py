@@ -21,7 +21,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     BASELINES,
     COUNTS,
     PLANNERS,
@@ -35,8 +35,7 @@ from cobalance.generation.planning import (
     measure_planner,
     simulate_baseline,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, read_cliques
+from cobalance.graph import GraphStore, dataset_state, read_cliques
 from cobalance.workflows.plan.planners import read_named
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)

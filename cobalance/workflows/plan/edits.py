@@ -19,22 +19,20 @@ from cobalance.base import (
     log_run,
     silent,
 )
-from cobalance.generation.jobs.patches import check_patches
-from cobalance.generation.planning import (
+from cobalance.generation import (
     CHILDREN,
     NO_DERIVATIVES,
+    RECIPES,
     CounterfactualOptions,
     Plan,
     PlanOptions,
     Selection,
+    check_patches,
     plan_counterfactuals,
     select_sources,
 )
-from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import check_name, read_image_concepts, write_plan
-from cobalance.ingest.captions import read_image_texts
-from cobalance.ingest.concepts import GroupWords, combine_words
+from cobalance.graph import GraphStore, check_name, read_image_concepts, write_plan
+from cobalance.ingest import GroupWords, combine_words, read_image_texts
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.auditing import Verdict
+from cobalance.annotation import Verdict
 from cobalance.base import (
     DataError,
     IntArray,
@@ -23,7 +23,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     Plan,
     PlanOptions,
     PlanSizes,
@@ -34,16 +34,17 @@ from cobalance.generation.planning import (
     simulate,
     summarize_plan,
 )
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     DatasetState,
+    GraphStore,
     check_name,
     dataset_state,
     load_named_images,
     read_cliques,
+    read_job,
+    read_query_progress,
     write_plan,
 )
-from cobalance.graph.jobs import read_job, read_query_progress
 from cobalance.statistics import find_rows
 from cobalance.workflows.panel import is_supported, query_verdicts
 

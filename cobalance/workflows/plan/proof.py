@@ -7,10 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning import measure, sets_of, simulate
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, read_cliques
-from cobalance.graph.queries import compare_imbalances, read_asked
+from cobalance.generation import measure, sets_of, simulate
+from cobalance.graph import GraphStore, compare_imbalances, dataset_state, read_asked, read_cliques
 from cobalance.statistics import Comparison
 from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.workflows.plan.planners import read_named

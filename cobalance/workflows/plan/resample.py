@@ -4,9 +4,8 @@ import pandas as pd
 
 from cobalance.base import IntArray, Progress, check_known, silent
 from cobalance.counting import Cliques, Incidence, build_incidence
-from cobalance.generation.planning import BASELINES, PlanOptions, image_list
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, read_cliques, read_image_concepts
+from cobalance.generation import BASELINES, PlanOptions, image_list
+from cobalance.graph import GraphStore, dataset_state, read_cliques, read_image_concepts
 from cobalance.workflows.plan.compare import compare_all
 
 

@@ -8,13 +8,7 @@ import pandas as pd
 
 from cobalance.base import IntArray, Setting, Text, agree, inflect, text_if
 from cobalance.counting import Cliques, MiningOptions
-from cobalance.generation.planning import (
-    WHOLE_IMAGES,
-    Plan,
-    PlannedImages,
-    find_leaning,
-    widened_rows,
-)
+from cobalance.generation import WHOLE_IMAGES, Plan, PlannedImages, find_leaning, widened_rows
 from cobalance.statistics import MAX_Q_VALUE, disagreements, find_rows, rate_differences
 from cobalance.workflows.cells import change_text, change_texts, count_texts, more_text
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared

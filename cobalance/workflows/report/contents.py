@@ -12,37 +12,35 @@ import pandas as pd
 
 from cobalance.base import NO_LIMIT, Progress, silent
 from cobalance.counting import Cliques, MiningOptions
-from cobalance.generation.planning import Plan, PlanOptions, measure_all, simulation
-from cobalance.graph.annotations import has_accepted
-from cobalance.graph.database import GraphStore, Statement
-from cobalance.graph.dataset import (
+from cobalance.generation import Plan, PlanOptions, measure_all
+from cobalance.generation.planning import simulation
+from cobalance.graph import (
+    CATALOGUE,
     CliqueTotals,
+    Evaluation,
+    GraphStore,
+    Overview,
+    Ranking,
+    Statement,
+    bind_named,
     class_sizes,
     clique_totals,
     dataset_state,
+    has_accepted,
     list_datasets,
     load_cliques,
     load_named_images,
     mining_of,
-    read_plan,
-    split_sizes,
-    statements,
-)
-from cobalance.graph.evaluations import (
-    Evaluation,
     read_evaluation,
-    read_scores,
-    statements as of_evaluations,
-)
-from cobalance.graph.queries import (
-    CATALOGUE,
-    Overview,
-    Ranking,
-    bind_named,
     read_imbalances,
     read_overview,
+    read_plan,
+    read_scores,
     read_summary,
+    split_sizes,
 )
+from cobalance.graph.dataset import statements
+from cobalance.graph.evaluations import statements as of_evaluations
 from cobalance.statistics import MAX_Q_VALUE, Comparison
 from cobalance.workflows.panel import read_corrections
 from cobalance.workflows.plan import compare_datasets, describe_balance, describe_worth

@@ -21,7 +21,7 @@ from cobalance.base import (
     silent,
     text_if,
 )
-from cobalance.graph.database import GraphStore
+from cobalance.graph import GraphStore
 from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
 from cobalance.workflows.cells import is_missing, more_text, rate_texts
 from cobalance.workflows.concept_graph import text

@@ -118,11 +118,10 @@ def _dots(
     """The class with the highest rate as a disc, and the one with the lowest as a ring."""
     for column, shape in (("lowest_rate", "ring s"), ("highest_rate", "f")):
         name = str(row[column])
-        if name not in leaning:
-            continue
-        x = _MIDDLE_PX + leaning[name] * _HALF_PX
-        color = names.index(name) % len(CLASS_COLORS)
-        yield (
-            f'<circle class="{shape}{color}" cx="{x:.1f}" cy="{y:.0f}" r="7">'
-            f"<title>{text(f'{name}: {leaning[name]:+.2f}')}</title></circle>"
-        )
+        if name in leaning:
+            x = _MIDDLE_PX + leaning[name] * _HALF_PX
+            color = names.index(name) % len(CLASS_COLORS)
+            yield (
+                f'<circle class="{shape}{color}" cx="{x:.1f}" cy="{y:.0f}" r="7">'
+                f"<title>{text(f'{name}: {leaning[name]:+.2f}')}</title></circle>"
+            )

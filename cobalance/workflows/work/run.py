@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
-from typing import Any, ParamSpec, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypedDict
 
 from cobalance.base import (
     EXTRAS,
@@ -18,23 +18,28 @@ from cobalance.base import (
     NotFoundError,
     OptionError,
     Progress,
+    T,
     inflect,
     needs_extra,
     silent,
     text_if,
 )
-from cobalance.generation.image_request import GenerationError
-from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.sources.object_masks import FindInstances, FindParts, ObjectMasks, Segment
-from cobalance.generation.sources.sampler import Sources
-from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
+from cobalance.generation import (
+    SEGMENTERS,
+    FindInstances,
+    FindParts,
+    GenerationError,
+    InstanceSegmenter,
+    JobSettings,
+    ObjectMasks,
+    Segment,
+    Sources,
+    find_parts,
+)
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import ALIVE_S, Job, read_job
-from cobalance.graph.tasks import Task, read_task
-from cobalance.vision.images import ImageFileError, ImageRoots, read_regions
+from cobalance.graph import ALIVE_S, GraphStore, Job, Task, read_job, read_task
+from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks
@@ -45,7 +50,6 @@ from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
 _P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 _running_here = threading.Lock()
 """The queue is one a process, see `cobalance.generation.jobs.job_queue`."""
@@ -129,8 +133,8 @@ def _open_segmenters(job: JobSettings) -> _Segmenting:
     return opened
 
 
-def _run_alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
-    def call_alone(*args: _P.args, **options: _P.kwargs) -> _T:
+def _run_alone(lock: threading.Lock, function: Callable[_P, T]) -> Callable[_P, T]:
+    def call_alone(*args: _P.args, **options: _P.kwargs) -> T:
         with lock:
             return function(*args, **options)
 

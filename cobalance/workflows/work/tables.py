@@ -6,8 +6,7 @@ from operator import attrgetter
 
 import pandas as pd
 
-from cobalance.graph.jobs import Candidate, Job
-from cobalance.graph.tasks import Task
+from cobalance.graph import Candidate, Job, Task
 
 
 def jobs_frame(jobs: Iterable[Job]) -> pd.DataFrame:

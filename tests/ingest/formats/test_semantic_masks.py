@@ -11,7 +11,7 @@ from cobalance.base.errors import InputError
 from cobalance.ingest.formats import semantic_masks
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.vision.images import mask
+from cobalance.vision import mask
 
 SIZE = (48, 32)
 

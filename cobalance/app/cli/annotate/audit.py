@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.annotation.auditing import PER_STRATUM
+from cobalance.annotation import PER_STRATUM
 from cobalance.app.cli.shared import (
     Format,
     PeopleOption,
@@ -105,7 +105,7 @@ def audit(
             frame = answers.panel_progress(store, panel)
 
     if sheet and to.format is Format.CSV:
-        from cobalance.ingest.tables.sheets import guard_formulas
+        from cobalance.ingest import guard_formulas
 
         frame = guard_formulas(frame)
     if to.is_shown and rates:
@@ -130,7 +130,7 @@ def _print_drawn(panel: "audits.Audit", run: str) -> None:
 
 def _read_answers(file: Path) -> "pd.DataFrame":
     """The rows of a filled-in sheet, by their lines."""
-    from cobalance.ingest.tables.sheets import read_sheet
+    from cobalance.ingest import read_sheet
 
     columns = ("person", "image", "concept", "answer")
     rows = read_sheet(

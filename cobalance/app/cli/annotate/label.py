@@ -110,7 +110,7 @@ def label(
     # Packages that are missing stop the command before anything is ordered.
     if here:
         with needs_extra("Labelling images", "worker"):
-            from cobalance.workflows.work.run import run_here
+            from cobalance.workflows import run_here
 
     folder = output_folder()
     with opened_store() as (store, progress):

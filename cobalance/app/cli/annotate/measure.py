@@ -16,7 +16,8 @@ from cobalance.app.cli.shared import (
     output_folder,
 )
 from cobalance.base import OptionError, inflect, needs_extra, pandas as pd, replacing
-from cobalance.graph.database import ANNOTATION_RUN, store as stores
+from cobalance.graph import ANNOTATION_RUN
+from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.workflows.label import (
     compare as label_comparison,

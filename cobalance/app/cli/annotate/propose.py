@@ -244,7 +244,7 @@ def cost(
 
     if dataset is not None:
         with needs_extra("Measuring an annotator", "worker"):
-            from cobalance.workflows.label.order import label_cost
+            from cobalance.workflows import label_cost
         texts = options.categories * options.attributes
         places = folders()
         with opened_store() as (store, progress):

@@ -25,8 +25,8 @@ from cobalance.app.cli.shared import (
     output_folder,
 )
 from cobalance.base import OptionError, inflect, pandas as pd
+from cobalance.graph import ANNOTATION_RUN
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
-from cobalance.graph.database import ANNOTATION_RUN
 from cobalance.graph.dataset import state as dataset_states
 from cobalance.ingest import reader
 from cobalance.workflows.label import decide
@@ -69,24 +69,22 @@ def review(
 
     frame = reviewing.review_frame(attributes)
     if sheet:
-        from cobalance.ingest.tables.sheets import guard_formulas
+        from cobalance.ingest import guard_formulas
 
         to.write(guard_formulas(frame) if to.format is Format.CSV else frame)
         notes.print(
             f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
             f"cobalance annotate review {dataset} --from {to.file or 'FILE'}"
         )
-        return
-    if not len(frame) and to.is_table:
+    elif not len(frame) and to.is_table:
         notes.print(
             f"No attributes were proposed for {dataset}: cobalance annotate propose CAPTION"
         )
-        return
-
-    if to.is_table:
-        # Without the columns to decide in, which are for a sheet.
-        frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
-    to.write(frame)
+    else:
+        if to.is_table:
+            # Without the columns to decide in, which are for a sheet.
+            frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
+        to.write(frame)
 
 
 def _print_decided(dataset: str, states: list[str]) -> None:
@@ -120,8 +118,8 @@ def runs(
 
     if not listed and to.is_table:
         notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
-        return
-    to.write(runs_frame(listed))
+    else:
+        to.write(runs_frame(listed))
 
 
 _RUN_COLUMNS = [

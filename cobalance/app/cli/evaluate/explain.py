@@ -18,7 +18,7 @@ from cobalance.app.cli.shared import (
     opened_store,
 )
 from cobalance.base import OptionError, inflect, needs_extra
-from cobalance.evaluation.training.texts import TEXT_FEATURES
+from cobalance.evaluation import TEXT_FEATURES
 
 
 def artefact(
@@ -36,7 +36,7 @@ def artefact(
     kept.
     """
     with needs_extra("Predicting images", "evaluate"):
-        from cobalance.workflows.evaluate.artefacts import run_artefact_test
+        from cobalance.workflows import run_artefact_test
     with opened_store() as (store, progress):
         test = run_artefact_test(
             store, folders(), evaluation, job, first, second, seed=seed, progress=progress
@@ -67,7 +67,7 @@ def cam(
     cam_energy with mask_share, its area.
     """
     with needs_extra("Class activation maps", "train"):
-        from cobalance.workflows.evaluate.maps import map_activations
+        from cobalance.workflows import map_activations
 
     with opened_store() as (store, progress):
         maps = map_activations(

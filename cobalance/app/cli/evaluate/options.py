@@ -6,7 +6,8 @@ from typing import Any
 
 from cobalance.app.cli.shared import assigned, find_id, notes
 from cobalance.base import NotFoundError, OptionError, options as plugin_options
-from cobalance.graph.database import EVALUATION, store as stores
+from cobalance.graph import EVALUATION
+from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import reading
 

@@ -56,7 +56,7 @@ def predict(
             predictions = stored.read_saved_predictions(output_folder(), ordered)
         else:
             with needs_extra("Predicting images", "evaluate"):
-                from cobalance.workflows.evaluate.train import predict_dataset
+                from cobalance.workflows import predict_dataset
             predictions = predict_dataset(
                 store, settings.folders(), evaluation, dataset, split, progress=progress
             )

@@ -17,9 +17,8 @@ from cobalance.app.cli.shared import (
     output_folder,
 )
 from cobalance.base import OptionError, inflect, pandas as pd
-from cobalance.evaluation import metrics as metric_kinds
+from cobalance.evaluation import FEATURES, metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
-from cobalance.evaluation.training.features import FEATURES
 from cobalance.workflows.evaluate import (
     image_sets,
     images as evaluated_images,
@@ -28,7 +27,7 @@ from cobalance.workflows.evaluate import (
 )
 
 if TYPE_CHECKING:
-    from cobalance.evaluation.metrics.metric import Inputs, Scored
+    from cobalance.evaluation import Inputs, Scored
 
 # Some tables have an option of their own.
 _OTHERS = [

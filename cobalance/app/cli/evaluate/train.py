@@ -17,10 +17,7 @@ from cobalance.app.cli.shared import (
     read_environment,
 )
 from cobalance.base import inflect, install_command, needs_extra, plugins
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS
+from cobalance.evaluation import FEATURES, METHODS, PRESETS, SETS
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import order as ordering
 
@@ -111,7 +108,7 @@ def train(
     # Packages that are missing stop the command before anything is ordered.
     if here:
         with needs_extra("Running evaluations", "worker"):
-            from cobalance.workflows.work.run import run_here
+            from cobalance.workflows import run_here
 
     with opened_store() as (store, progress):
         ordered = ordering.order_evaluations(store, order, progress=progress)
@@ -134,11 +131,10 @@ def train(
     next_command = f"cobalance evaluate show {quote(datasets[0])}"
     if not here:
         _note_ordered(ordered, next_command)
-        return
-
-    notes.print(f"{inflect(len(ordered.ids), 'evaluations')} ended. Next: {next_command}")
-    if any(evaluation.state != "done" for evaluation in ended):
-        raise typer.Exit(1)
+    else:
+        notes.print(f"{inflect(len(ordered.ids), 'evaluations')} ended. Next: {next_command}")
+        if any(evaluation.state != "done" for evaluation in ended):
+            raise typer.Exit(1)
 
 
 def _note_ordered(ordered: "ordering.Ordered", next_command: str) -> None:

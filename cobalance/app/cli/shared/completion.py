@@ -15,7 +15,7 @@ from cobalance.app.cli.shared.deferred import imports_deferred
 from cobalance.base import CobalanceError, make_folder, mask_credentials
 
 if TYPE_CHECKING:
-    from cobalance.graph.database import GraphStore
+    from cobalance.graph import GraphStore
 
 _FRESH_S = 60
 _KINDS = {
@@ -53,8 +53,7 @@ def keep_names(store: "GraphStore", home: Path) -> None:
 
     Those of a minute ago stay if the command has written nothing.
     """
-    from cobalance.graph.database import write_private
-    from cobalance.graph.queries import NAMES
+    from cobalance.graph import NAMES, write_private
 
     with suppress(CobalanceError, OSError):
         file = home / "names.json"
@@ -112,7 +111,7 @@ def registered(place: str) -> Iterable[str]:
 
 
 def _saved_query(_context: Any, _parameter: Any, incomplete: str) -> list[str]:
-    from cobalance.graph.queries import CATALOGUE
+    from cobalance.graph import CATALOGUE
 
     return [name for name in CATALOGUE if name.startswith(incomplete)]
 

@@ -7,7 +7,8 @@ import typer
 
 from cobalance.app.cli.shared.stores import kept_store
 from cobalance.base import NotFoundError, OptionError
-from cobalance.graph.database import ANNOTATION_RUN, EVALUATION, JOB, TASK, Node, store as stores
+from cobalance.graph import ANNOTATION_RUN, EVALUATION, JOB, TASK, Node
+from cobalance.graph.database import store as stores
 from cobalance.graph.queries import nodes as node_queries
 
 SHORTEST_ID = 4  # characters

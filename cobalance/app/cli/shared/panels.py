@@ -45,6 +45,7 @@ def find_panel(
 
 def panel_url(panel: "audits.Audit | studies.Study") -> str:
     """URL of the page where people answer."""
-    login = read_environment().cobalance_auth_file
     name = panel.kind.name
-    return login_file.page_url(login, name, dataset=panel.dataset, **{name: panel.id})
+    return login_file.page_url(
+        read_environment().cobalance_auth_file, name, dataset=panel.dataset, **{name: panel.id}
+    )

@@ -62,10 +62,10 @@ class Stages:
         }
         if drawn is not None:
             self._bars.update(drawn.id, **values)
-            return
-        if self._lines:
-            self._bars.console.print(f"{stage} …")
-        self._bars.add_task(stage, **values)
+        else:
+            if self._lines:
+                self._bars.console.print(f"{stage} …")
+            self._bars.add_task(stage, **values)
 
 
 @contextmanager

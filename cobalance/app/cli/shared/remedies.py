@@ -56,7 +56,7 @@ def in_shell(part: Setting | Action) -> str:
     if isinstance(part, Action):
         return f"run `{command(part)}`"
 
-    from cobalance.workflows.settings import VARIABLES
+    from cobalance.workflows import VARIABLES
 
     if part.name in VARIABLES:
         return VARIABLES[part.name]

@@ -124,13 +124,12 @@ def write_text(text: str, output: Path | None) -> None:
     if output is not None:
         with replacing(output) as part:
             part.write_text(text, encoding="utf-8")
-        return
-
-    with _printable():
-        if sys.stdout.isatty():
-            text = show_controls(text)
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    else:
+        with _printable():
+            if sys.stdout.isatty():
+                text = show_controls(text)
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import Exchange, draw_part, no_callback
-from cobalance.workflows.concept_graph import GraphEdge, GraphNode, GraphPicture, GraphStep
+from cobalance.workflows import GraphEdge, GraphNode, GraphPicture, GraphStep
 
 Ids = tuple[str, ...]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import Exchange, draw_part, no_callback
-from cobalance.graph.console import editor_words
+from cobalance.graph import editor_words
 
 # The longest text that is taken from a browser.
 MOST_CHARACTERS = 200_000

@@ -9,8 +9,14 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.widgets import count_column, shorten, text_column
 from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, Comparison
-from cobalance.workflows.cells import change_texts, class_pairs, q_text
-from cobalance.workflows.compare import MOST_CLASSES, cluster_texts, rates_of
+from cobalance.workflows import (
+    MOST_CLASSES,
+    change_texts,
+    class_pairs,
+    cluster_texts,
+    q_text,
+    rates_of,
+)
 
 _numbers = partial(text_column, alignment="right", width=115)
 

@@ -20,11 +20,9 @@ from cobalance.app.web.widgets import (
     shorten,
 )
 from cobalance.base import OptionError, UnknownNameError
-from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
+from cobalance.graph import Ranking, count_in_images, read_imbalances, read_own_effects
 from cobalance.statistics import COUNT
-from cobalance.workflows.cells import log_odds_texts, q_text
-from cobalance.workflows.diagnose.findings import describe_lean
-from cobalance.workflows.diagnose.tables import own_texts
+from cobalance.workflows import describe_lean, log_odds_texts, own_texts, q_text
 
 WIDTH_PX = 820
 NOT_MINED = (

@@ -8,10 +8,8 @@ import streamlit as st
 from cobalance.app.web.state import may_edit, session, tasks, url
 from cobalance.app.web.widgets import button_type, show_task, viewer_note
 from cobalance.base import Progress
-from cobalance.graph.database import GraphStore
-from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
-from cobalance.workflows.demo.urbancars import NAME
-from cobalance.workflows.settings import Settings
+from cobalance.graph import GraphStore
+from cobalance.workflows import NAME, Settings, ensure_demo, ensure_digits
 
 TASK = "demo"
 _LOADING = "_loading_demo"  # the name of the example that this session loads

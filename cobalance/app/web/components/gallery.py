@@ -18,9 +18,9 @@ from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import CurrentDataset, access, in_url, number_in_url, session, url
 from cobalance.app.web.widgets import draw_table, escape, grid, shorten
 from cobalance.base import inflect
-from cobalance.graph.queries import list_image_concepts, read_clique_images
-from cobalance.vision.images import read_regions
-from cobalance.workflows.concept_graph import class_colors
+from cobalance.graph import list_image_concepts, read_clique_images
+from cobalance.vision import read_regions
+from cobalance.workflows import class_colors
 
 MOST_CLASSES = 4
 PER_PAGE = (24, 48, 100)
@@ -228,8 +228,9 @@ def _draw_grid(
     **options: Any,
 ) -> None:
     """Draw images of a clique, with the regions of its concepts in the colour of the class."""
-    folder = session.settings().folders().regions
-    regions = read_regions(folder, current.name, images["id"].tolist())
+    regions = read_regions(
+        session.settings().folders().regions, current.name, images["id"].tolist()
+    )
     clique_regions = regions[regions["concept"].isin(clique)]
 
     class_color = class_colors(list(current.class_sizes))[class_name]

@@ -7,8 +7,8 @@ import streamlit as st
 from cobalance.app.web.state import CurrentDataset
 from cobalance.app.web.widgets import choose_named, escape, shorten
 from cobalance.base import agree, inflect
-from cobalance.graph.queries import Contrasts, Kind, read_contrasts
-from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
+from cobalance.graph import Contrasts, Kind, read_contrasts
+from cobalance.workflows import ALL_OTHERS, Axis
 
 _LEFT, _RIGHT = "left", "right"  # the query parameters
 _SIDES = "_sides"  # the default sides of the last run

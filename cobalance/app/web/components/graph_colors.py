@@ -9,9 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.widgets import shorten
-from cobalance.workflows.concept_graph import NEUTRAL, GraphPicture, concepts_of
-from cobalance.workflows.diagnose.facets import Facet
-from cobalance.workflows.evaluate.failures import accuracy_texts
+from cobalance.workflows import NEUTRAL, Facet, GraphPicture, accuracy_texts, concepts_of
 
 WRONG_COLOR, RIGHT_COLOR = "#E69F00", "#5D3A9B"
 """Orange and purple, which differ in lightness, too, so that any colour vision tells them apart."""
@@ -55,10 +53,10 @@ def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPictu
     for row, node in enumerate(picture.nodes, start=1):
         if node.kind == "class":
             nodes.append(replace(node, skew=0.0))
-            continue
-        label = node.label if n_tested[row] else f"{node.label} (untested)"
-        text = f"{node.description}\n{notes[row]}"
-        nodes.append(replace(node, label=label, skew=skews[row], description=text))
+        else:
+            label = node.label if n_tested[row] else f"{node.label} (untested)"
+            text = f"{node.description}\n{notes[row]}"
+            nodes.append(replace(node, label=label, skew=skews[row], description=text))
 
     edges = []
     for row, edge in enumerate(picture.edges, start=1 + len(picture.nodes)):

@@ -9,8 +9,8 @@ from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components.graph_choices import choose_axis, prefer_sides
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import escape, shorten
-from cobalance.graph.dataset import DatasetState
-from cobalance.graph.queries import (
+from cobalance.graph import (
+    DatasetState,
     Images,
     Overview,
     Step,
@@ -19,7 +19,7 @@ from cobalance.graph.queries import (
     read_steps,
     with_images,
 )
-from cobalance.workflows.concept_graph import GraphStep, lay_out_steps
+from cobalance.workflows import GraphStep, lay_out_steps
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100

@@ -7,9 +7,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.state import CurrentDataset, choice_in_url, id_in_url, in_url, number_in_url
 from cobalance.app.web.widgets import choose_one, meaning, shorten
-from cobalance.graph.queries import Ranking
+from cobalance.graph import Ranking
 from cobalance.statistics import EVIDENCE, GAP, OWN
-from cobalance.workflows.diagnose.facets import Facet, read_facets
+from cobalance.workflows import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 GROUP = "group"  # the parameter of the filter by a group of concepts

@@ -8,15 +8,17 @@ import streamlit as st
 
 from cobalance.app.web.widgets import count_column, escape, minus_signs, text_column, unless_empty
 from cobalance.statistics import COUNT, EVIDENCE, GAP, OWN, RATE
-from cobalance.workflows.cells import log_odds_texts, q_text
-from cobalance.workflows.concept_graph import NEUTRAL, class_colors
-from cobalance.workflows.diagnose.tables import (
+from cobalance.workflows import (
     DISAGREEMENT,
+    NEUTRAL,
+    accuracy_texts,
+    class_colors,
     disagreement_texts,
     effect_texts,
+    log_odds_texts,
     own_texts,
+    q_text,
 )
-from cobalance.workflows.evaluate.failures import accuracy_texts
 
 _SHORTER = {
     "as many images, different rates": "as many, different rates",

@@ -17,15 +17,19 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import CobalanceError, OptionError, install_command, is_installed, path_options
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.people_consent import check_consent
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.recipes import DEFAULT, RECIPES
-from cobalance.generation.recipes.recipe import Recipe
-from cobalance.generation.sources.mask_settings import ANY
+from cobalance.generation import (
+    ANY,
+    BACKENDS,
+    DEFAULT,
+    FILTERS,
+    RECIPES,
+    JobSettings,
+    Recipe,
+    check_consent,
+    read_job_settings,
+)
 from cobalance.graph.database import schema
-from cobalance.workflows.order.settings import licence_warnings
+from cobalance.workflows import licence_warnings
 
 _USUAL = JobSettings()
 _DOT = " \N{MIDDLE DOT} "

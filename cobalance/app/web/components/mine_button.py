@@ -6,9 +6,8 @@ from cobalance.app.web.state import CurrentDataset, may_edit, store, tasks
 from cobalance.app.web.widgets import empty_state, show_task
 from cobalance.base import Progress
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import MAX_CLIQUES, DatasetState
-from cobalance.workflows.diagnose.mine import mine
+from cobalance.graph import MAX_CLIQUES, DatasetState, GraphStore
+from cobalance.workflows import mine
 
 
 def offer(current: CurrentDataset) -> None:

@@ -8,9 +8,8 @@ import streamlit as st
 from cobalance.app.web.state import CurrentDataset, session
 from cobalance.app.web.widgets import choose_one, show_error
 from cobalance.base import CobalanceError
-from cobalance.graph.evaluations import Evaluation, list_evaluations
-from cobalance.workflows.evaluate.failures import accuracy_by_clique
-from cobalance.workflows.evaluate.results import name_rows, newest
+from cobalance.graph import Evaluation, list_evaluations
+from cobalance.workflows import accuracy_by_clique, name_rows, newest
 
 _MODEL = "model"
 

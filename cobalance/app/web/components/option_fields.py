@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from cobalance.app.web.state import in_url, number_in_url, session
 from cobalance.app.web.widgets import escape
 from cobalance.base import Options, readable
-from cobalance.generation.recipes.recipe import FormField
+from cobalance.generation import FormField
 
 OF_OPERATOR = ("model", "revision", "offline", "device")
 """Options that choose what a worker loads, and where: not offered where people log in."""

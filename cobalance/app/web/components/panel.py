@@ -29,9 +29,8 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, Panel, Study, list_panels, read_answers, read_panel
-from cobalance.workflows.panel import Task, answer_task, person_tasks
+from cobalance.graph import Audit, GraphStore, Panel, Study, list_panels, read_answers, read_panel
+from cobalance.workflows import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter
 _WIDTH_PX, _IMAGE_PX = 900, 1600
@@ -73,13 +72,13 @@ def draw(frame: Frame) -> None:
     panels = list_panels(current.store, frame.of, dataset=current.name)
     if not panels:
         _offer(frame, current, key)
-        return
-    with st.container(width=_WIDTH_PX):
-        with st.container(horizontal=True):
-            panel = _choose(frame.name, panels)
-            person = _choose_person(panel.people, frame.name)
-        if person is not None:
-            st.fragment(run_every=None)(_show)(frame, panel.id, person)
+    else:
+        with st.container(width=_WIDTH_PX):
+            with st.container(horizontal=True):
+                panel = _choose(frame.name, panels)
+                person = _choose_person(panel.people, frame.name)
+            if person is not None:
+                st.fragment(run_every=None)(_show)(frame, panel.id, person)
 
 
 def _offer(frame: Frame, current: CurrentDataset, key: str) -> None:

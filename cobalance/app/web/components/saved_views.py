@@ -13,7 +13,7 @@ from cobalance.app.web.widgets import (
     show_kept_error,
     unless_empty,
 )
-from cobalance.graph.tags import delete_view, list_views, rename_view, save_view
+from cobalance.graph import delete_view, list_views, rename_view, save_view
 
 MENU = "_views"
 

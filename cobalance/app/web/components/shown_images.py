@@ -12,7 +12,7 @@ from cobalance.app.web.pictures.thumbnails import ImageFiles, Picture
 from cobalance.app.web.state import CurrentDataset, access, session, url
 from cobalance.app.web.widgets import edits, escape, in_app, show_kept_error
 from cobalance.base import inflect
-from cobalance.graph.tags import (
+from cobalance.graph import (
     list_tags,
     marks_of_images,
     set_role,

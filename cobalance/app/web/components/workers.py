@@ -17,9 +17,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
 from cobalance.base import agree, inflect, install_command, is_installed
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import Worker, workers_alive
-from cobalance.graph.tasks import cancel_task, retry_task
+from cobalance.graph import GraphStore, Worker, cancel_task, retry_task, workers_alive
 
 LAST_LINES = 15
 
@@ -115,16 +113,15 @@ def _draw_log(worker: LocalWorker) -> None:
     lines = worker.lines()
     if not lines:
         st.caption("It has said nothing yet.")
-        return
-
-    st.caption(f"Its last {min(len(lines), LAST_LINES)} lines.")
-    st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
-    download(
-        "Download the log",
-        "\n".join([*lines, ""]).encode(),
-        f"worker-{worker.number}.log",
-        key=f"_worker_log_file {worker.number}",
-    )
+    else:
+        st.caption(f"Its last {min(len(lines), LAST_LINES)} lines.")
+        st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
+        download(
+            "Download the log",
+            "\n".join([*lines, ""]).encode(),
+            f"worker-{worker.number}.log",
+            key=f"_worker_log_file {worker.number}",
+        )
 
 
 REFRESH_S = 2

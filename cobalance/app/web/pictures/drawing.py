@@ -13,7 +13,7 @@ import pandas as pd
 from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
 from cobalance.base import BoolArray
-from cobalance.vision.images import Polygons, SegmentationError, open_image, parse_segmentation
+from cobalance.vision import Polygons, SegmentationError, open_image, parse_segmentation
 
 MOST_REGIONS = 200
 """The largest of an image are drawn."""

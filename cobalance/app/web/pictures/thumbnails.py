@@ -14,7 +14,7 @@ from PIL import Image
 from cobalance.app.web.pictures.cache import LIMIT_BYTES, PictureCache
 from cobalance.app.web.pictures.drawing import draw_mask_edge, draw_regions, placeholder
 from cobalance.base import Words
-from cobalance.vision.images import (
+from cobalance.vision import (
     ImageFile,
     ImageFileError,
     ImageRoots,
@@ -24,7 +24,7 @@ from cobalance.vision.images import (
     read_header,
     thumbnail,
 )
-from cobalance.workflows.settings import in_environment
+from cobalance.workflows import in_environment
 
 THUMBNAIL_PX = 256
 

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from cobalance.base import CobalanceError, StoreUnavailableError
-from cobalance.graph.database import USERNAME, Endpoint, Home
+from cobalance.graph import USERNAME, Endpoint, Home
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.workflows.settings import Settings, in_environment
+from cobalance.workflows import Settings, in_environment
 
 PATH = "/healthz"
 LIMIT_S = 2.0

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cobalance.app.web.server import health, metrics
 from cobalance.app.web.server.streamlit_internals import login_url, signed_in_user
-from cobalance.workflows.login_file import Login
+from cobalance.workflows import Login
 
 _LOGIN = "/login"
 _OPEN = (health.PATH, metrics.PATH, "/auth/login", "/auth/logout", "/oauth2callback")

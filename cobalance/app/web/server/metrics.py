@@ -23,10 +23,8 @@ from starlette.responses import PlainTextResponse, Response
 from cobalance.app.web.server.counters import REGISTRY
 from cobalance.app.web.server.health import LIMIT_S, open_driver, running_endpoint
 from cobalance.base import CobalanceError
-from cobalance.graph.database import Endpoint
-from cobalance.graph.jobs import ALIVE_S
-from cobalance.graph.tasks import GAUGES
-from cobalance.workflows.settings import Settings
+from cobalance.graph import ALIVE_S, GAUGES, Endpoint
+from cobalance.workflows import Settings
 
 PATH = "/metrics"
 

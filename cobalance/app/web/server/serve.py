@@ -32,8 +32,7 @@ from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
 from cobalance.base import OptionError
-from cobalance.workflows.login_file import Login, is_loopback, read_login
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import Login, Settings, is_loopback, read_login
 
 SCRIPT = Path(__file__).parents[1] / "main.py"
 PORT = 8501
@@ -239,7 +238,19 @@ class PageHtml:
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
     """Serve until interrupted; call `ready` once, when requests are answered."""
-    _configure_streamlit(settings, listening)
+    UPLOADS.most_mb = settings.cobalance_upload_mb
+    configure(
+        {
+            # It decides which folders a page may offer.
+            "server.address": listening.socket.getsockname()[0],
+            "server.port": listening.port,
+            "browser.serverAddress": listening.host or "localhost",
+            "browser.serverPort": listening.port,
+            "server.cookieSecret": secrets.token_hex(),
+            "server.maxUploadSize": settings.cobalance_upload_mb,
+        }
+    )
+
     server = uvicorn.Server(
         uvicorn.Config(
             _make_app(settings, listening, ready),
@@ -264,22 +275,6 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
     # Uvicorn has said why it did not start.
     if not server.started:
         raise SystemExit(1)
-
-
-def _configure_streamlit(settings: Settings, listening: Listening) -> None:
-    """Set where Streamlit listens and how much may be uploaded."""
-    UPLOADS.most_mb = settings.cobalance_upload_mb
-    configure(
-        {
-            # It decides which folders a page may offer.
-            "server.address": listening.socket.getsockname()[0],
-            "server.port": listening.port,
-            "browser.serverAddress": listening.host or "localhost",
-            "browser.serverPort": listening.port,
-            "server.cookieSecret": secrets.token_hex(),
-            "server.maxUploadSize": settings.cobalance_upload_mb,
-        }
-    )
 
 
 def _make_app(settings: Settings, listening: Listening, ready: Callable[[], None]) -> st.App:

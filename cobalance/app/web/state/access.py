@@ -19,9 +19,7 @@ from cobalance.app.web.server.streamlit_internals import session_id
 from cobalance.app.web.server.uploads import CONNECTION_HEADER, UPLOADS
 from cobalance.app.web.state import session
 from cobalance.base import CobalanceError
-from cobalance.workflows.load.sources import import_roots
-from cobalance.workflows.login_file import is_listed, is_loopback
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import Settings, import_roots, is_listed, is_loopback
 
 UNPROVEN = (
     "Your login provider does not say that your e-mail address is verified. Have it verified "

@@ -9,25 +9,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.base import NO_LIMIT, DataError, UnknownNameError
+from cobalance.base import NO_LIMIT, DataError, T, UnknownNameError
 from cobalance.counting import MiningOptions
-from cobalance.graph.database import GraphStore, Node, schema
-from cobalance.graph.dataset import (
+from cobalance.graph import (
     DatasetState,
+    GraphStore,
+    Node,
     class_sizes,
     comparison_of,
     dataset_state,
     list_datasets,
+    read_saved,
 )
-from cobalance.graph.queries import read_saved
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
+from cobalance.graph.database import schema
+from cobalance.workflows import Settings, open_store
 
 # The query parameter, and the key of the widget that is bound to it.
 DATASET = "dataset"
@@ -42,7 +43,6 @@ _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
     schema.PLAN.label: ("plans", {}),
 }
 
-T = TypeVar("T")
 
 _opening = Lock()
 _opened: list[GraphStore] = []  # the store, if it is open

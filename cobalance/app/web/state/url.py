@@ -185,10 +185,9 @@ def selected_cliques() -> list[Clique]:
 def select_cliques(cliques: Iterable[Clique]) -> None:
     """Set the selected cliques."""
     texts = list(map(_text_of, dict.fromkeys(cliques)))
-    if texts == _texts():
-        return
-    st.session_state[_KEPT] = texts
-    write(CLIQUES, texts)
+    if texts != _texts():
+        st.session_state[_KEPT] = texts
+        write(CLIQUES, texts)
 
 
 def toggle_clique(clique: Clique) -> None:
@@ -208,12 +207,11 @@ def texts(key: str) -> list[str]:
 
 def write(key: str, values: Sequence[str]) -> None:
     """Set the values of a parameter of the URL that is no widget's; none takes it out."""
-    if list(values) == texts(key):
-        return
-    if values:
-        st.query_params[key] = values
-    else:
-        del st.query_params[key]
+    if list(values) != texts(key):
+        if values:
+            st.query_params[key] = values
+        else:
+            del st.query_params[key]
 
 
 def write_one(key: str, value: str | None) -> None:

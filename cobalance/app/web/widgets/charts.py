@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from cobalance.workflows.concept_graph import NEUTRAL
+from cobalance.workflows import NEUTRAL
 
 # Streamlit's default, "fit", makes the axes part of the height. Vega warns where that is a step.
 FIT_WIDTH = alt.AutoSizeParams(type="fit-x", contains="padding")

@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.state import in_url, named_in_url
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.parquet import to_parquet
+from cobalance.workflows import to_csv, to_parquet
 
 T = TypeVar("T")
 _TYPES = {

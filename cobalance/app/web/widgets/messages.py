@@ -121,10 +121,9 @@ def empty_state(
 
 def viewer_note(what: str) -> None:
     """Say who can do something, such as ``delete runs``, unless the user may."""
-    if may_edit():
-        return
-    advice = advice_or_unproven("Whoever runs this app names them in COBALANCE_EDITORS.")
-    st.caption(f":material/lock: You may look: only editors can {what}. {advice}")
+    if not may_edit():
+        advice = advice_or_unproven("Whoever runs this app names them in COBALANCE_EDITORS.")
+        st.caption(f":material/lock: You may look: only editors can {what}. {advice}")
 
 
 def show_task(key: str) -> bool:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from cobalance.base import Action, Setting, readable
-from cobalance.ingest.options import declared_options
-from cobalance.workflows.settings import VARIABLES
+from cobalance.ingest import declared_options
+from cobalance.workflows import VARIABLES
 
 ON_ERROR = {"fail": "Refuse the file", "skip": "Leave out, and list"}
 IF_EXISTS = {

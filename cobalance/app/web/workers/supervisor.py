@@ -14,8 +14,7 @@ from typing import IO, Literal
 
 from cobalance.base import CobalanceError, ConflictError, inflect
 from cobalance.base.safe_text import safe_text
-from cobalance.workflows.login_file import is_loopback
-from cobalance.workflows.settings import Settings
+from cobalance.workflows import Settings, is_loopback
 
 COMMAND = (sys.executable, "-m", "cobalance.app.web.workers.worker_process")
 PAUSES_S = (1.0, 5.0, 25.0)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from cobalance.base import CobalanceError, Progress
-from cobalance.workflows.settings import Settings, in_environment
+from cobalance.workflows import Settings, in_environment
 
 IDLE_S = 600.0
 """A worker that finds nothing to do for so long ends, and frees the GPU."""
@@ -28,7 +28,7 @@ def main() -> None:
     """Run a worker until it is told to end, has long had nothing to do, or the app has ended."""
     threading.Thread(target=end_with_app, name="end with the app", daemon=True).start()
     # Once the thread listens, as this takes long to import.
-    from cobalance.workflows.work.run import run_worker
+    from cobalance.workflows import run_worker
 
     try:
         settings = Settings.from_environment()

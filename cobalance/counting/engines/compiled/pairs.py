@@ -16,7 +16,7 @@ from cobalance.counting.engines.compiled.intrinsics import (
     entry_point,
     prefetch,
 )
-from cobalance.counting.engines.compiled.rows import AHEAD
+from cobalance.counting.engines.compiled.rows import AHEAD, row_end
 
 # A table with more cells than this for each pair to count is better replaced by a list of the cells
 # touched; one above the limit is not worth its memory.
@@ -80,10 +80,7 @@ def count_dense(node, low, high, min_support, limit, n_classes, scratch):
     start = 0
     for segment in range(ends.size):
         while start < ends[segment]:
-            stop = start
-            while rows[stop] != end:
-                stop += 1
-
+            stop = row_end(rows, start, end)
             for x in range(start, stop - 1):
                 if rows[x] >= low and rows[x] < high:
                     base = np.uint64(segment * size + (np.int64(rows[x]) - low) * end)
@@ -200,10 +197,7 @@ def scatter_listing(node, start, last, low, high, table, touched):
     rows, end = node.rows, node.end
     n_touched = 0
     while start < last:
-        stop = start
-        while rows[stop] != end:
-            stop += 1
-
+        stop = row_end(rows, start, end)
         for x in range(start, stop - 1):
             if rows[x] >= low and rows[x] < high:
                 base = np.uint64((np.int64(rows[x]) - low) * end)
@@ -221,10 +215,7 @@ def scatter_kept(node, start, last, low, high, places, counts, label):
     """Count kept cells into rows of `counts`; `places` numbers them from 1, 0 for none."""
     rows, end = node.rows, node.end
     while start < last:
-        stop = start
-        while rows[stop] != end:
-            stop += 1
-
+        stop = row_end(rows, start, end)
         for x in range(start, stop - 1):
             if rows[x] >= low and rows[x] < high:
                 base = np.uint64((np.int64(rows[x]) - low) * end)

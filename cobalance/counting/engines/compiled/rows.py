@@ -90,15 +90,20 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
     return longest
 
 
+@compile_inner
+def row_end(rows, start, end):
+    """Return where the END of the row stands that begins at start."""
+    while rows[start] != end:
+        start += 1
+    return start
+
+
 @compile_cached
 def count_occurrences(rows, first, last, end, behind, number, space):
     """Count, per item, the rows with at least `behind` later items, and those items."""
     start = first
     while start < last:
-        stop = start
-        while rows[stop] != end:
-            stop += 1
-
+        stop = row_end(rows, start, end)
         for position in range(start, stop - behind):
             number[rows[position]] += 1
             space[rows[position]] += stop - position
@@ -110,10 +115,7 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
     """Write the positions counted by `count_occurrences`, ascending per item."""
     start = first
     while start < last:
-        stop = start
-        while rows[stop] != end:
-            stop += 1
-
+        stop = row_end(rows, start, end)
         for position in range(start, stop - behind):
             item = rows[position]
             occurrences[at[item]] = position

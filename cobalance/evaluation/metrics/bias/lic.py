@@ -16,7 +16,7 @@ from cobalance.evaluation.metrics.bias.leakage import difference_of_attackers, l
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.ingest.concepts import load_group_words
+from cobalance.ingest import load_group_words
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
 HUMAN_CAPTIONS = 5

@@ -179,11 +179,10 @@ def _scores(
     n_terms = n if per_set else int(known.sum())
     if not n_terms:
         yield from map(Score, (metric, f"{metric}_absolute", f"{metric}_variance"))
-        return
-
-    yield Score(metric, value=float((signs * delta)[known].sum()) / n_terms, n=n)
-    yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / n_terms, n=n)
-    yield Score(f"{metric}_variance", value=float(delta[known].var()), n=n)
+    else:
+        yield Score(metric, value=float((signs * delta)[known].sum()) / n_terms, n=n)
+        yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / n_terms, n=n)
+        yield Score(f"{metric}_variance", value=float(delta[known].var()), n=n)
 
 
 class MultiAttributeOptions(AttributeOptions):

@@ -11,7 +11,7 @@ import pandas as pd
 from cobalance.base import JobBlockedError, torch
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
-from cobalance.vision.models import ModelOptions, load_clip, read_weights
+from cobalance.vision import ModelOptions, load_clip, read_weights
 
 
 class AestheticOptions(WeightOptions, ModelOptions):

@@ -10,13 +10,7 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
-from cobalance.vision.models import (
-    ModelOptions,
-    fill,
-    from_open_clip,
-    load_image_text_clip,
-    read_weights,
-)
+from cobalance.vision import ModelOptions, fill, from_open_clip, load_image_text_clip, read_weights
 
 
 class HpsOptions(WeightOptions, ModelOptions):

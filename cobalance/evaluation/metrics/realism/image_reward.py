@@ -21,7 +21,7 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.vision.models import (
+from cobalance.vision import (
     check_tokenizer,
     choose_device,
     fill,

@@ -14,8 +14,7 @@ from pydantic import Field
 from cobalance.base import JobBlockedError, OptionError, Options, torch
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
-from cobalance.vision.images import ImageArray
-from cobalance.vision.models import fill
+from cobalance.vision import ImageArray, fill
 
 # The layers between these are dropout, which has no weights.
 _LAYERS = (0, 2, 4, 6, 7)

@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.base import DataError
 from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.vision.images import decode, rgb_array
+from cobalance.vision import decode, rgb_array
 
 UNKNOWN = -1
 

@@ -8,8 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from cobalance.base import STRING, DataError, check_known
-from cobalance.ingest.captions import WordEditor
-from cobalance.ingest.concepts import load_group_words
+from cobalance.ingest import WordEditor, load_group_words
 
 Kept = Literal["changed", "same", "any"]
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cobalance.base import DataError, InputError
 from cobalance.evaluation.training.data.images import COLUMNS, LabelledImages, caption_list
-from cobalance.vision.images import ImageFileError
+from cobalance.vision import ImageFileError
 
 TABLE = "manifest.parquet"
 _NEEDED = ("image_id", "label", "concepts", "split", "uri", "synthetic", "source", "key")

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cobalance.base import Plugin, torch
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.vision.models import CLIP, ModelOptions, load_clip
+from cobalance.vision import CLIP, ModelOptions, load_clip
 
 _LICENCE = "none named on the hub; its code is under MIT"
 _REVISION_336 = "ce19dc912ca5cd21c8a653c79e251e808ccabcd1"

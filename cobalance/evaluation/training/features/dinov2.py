@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cobalance.base import Plugin, transformers
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.vision.models import ModelOptions, open_vision
+from cobalance.vision import ModelOptions, open_vision
 
 
 class Dinov2Options(ModelOptions):

@@ -15,7 +15,7 @@ from pydantic import Field
 from cobalance.base import JobBlockedError, OptionError, Options, Plugin, torch
 from cobalance.evaluation.training.examples import Examples, Floats, split_rows
 from cobalance.evaluation.training.features.features import Features
-from cobalance.vision.models import choose_device, describe_error, out_of_memory, read_weights
+from cobalance.vision import choose_device, describe_error, out_of_memory, read_weights
 
 WEIGHTS = "weights-inception-2015-12-05-6726825d.pth"
 """The published weights, of torch-fidelity's release 0.2.0."""

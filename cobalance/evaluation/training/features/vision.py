@@ -20,7 +20,7 @@ import numpy.typing as npt
 from cobalance.base import make_file, make_folder
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
-from cobalance.vision.models import VisionModel
+from cobalance.vision import VisionModel
 
 Singles = npt.NDArray[np.float32]
 _TABLE = "CREATE TABLE IF NOT EXISTS features (image BLOB PRIMARY KEY, found BLOB, digest BLOB)"

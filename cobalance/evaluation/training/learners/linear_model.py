@@ -12,7 +12,7 @@ from cobalance.base import DataError, make_file, make_folder
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.learners.regression import Head, head_probabilities
-from cobalance.vision.models import with_prefix
+from cobalance.vision import with_prefix
 
 FILE = "linear.npz"
 _OWN = ("weight", "bias", "mean", "spread")

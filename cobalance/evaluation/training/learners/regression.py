@@ -58,9 +58,9 @@ def solve(features: Floats, training: Examples, weights: Floats, c: float) -> He
             # A label that all images have, or none, cannot be told from anything.
             if shows.min() == shows.max():
                 bias[label] = -_NEVER if shows[0] else _NEVER
-                continue
-            fitted = solver.fit(features, shows, sample_weight=weights)
-            weight[label], bias[label] = fitted.coef_[0], fitted.intercept_[0]
+            else:
+                fitted = solver.fit(features, shows, sample_weight=weights)
+                weight[label], bias[label] = fitted.coef_[0], fitted.intercept_[0]
         return weight, bias
 
     fitted = solver.fit(features, training.labels, sample_weight=weights)

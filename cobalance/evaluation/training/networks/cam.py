@@ -14,7 +14,7 @@ from cobalance.base import DataError
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
-from cobalance.vision.models import ClassifierSettings, Network
+from cobalance.vision import ClassifierSettings, Network
 
 Map = npt.NDArray[np.float32]
 BATCH_SIZE = 16

@@ -14,13 +14,7 @@ from cobalance.evaluation.training.networks.model import NetworkModel, linear
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.networks.pixels import make_variation, read_batches
 from cobalance.evaluation.training.selection import RULES
-from cobalance.vision.models import (
-    Classifier,
-    ClassifierSettings,
-    Network,
-    out_of_memory,
-    with_prefix,
-)
+from cobalance.vision import Classifier, ClassifierSettings, Network, out_of_memory, with_prefix
 
 
 @dataclass(eq=False)
@@ -137,8 +131,9 @@ class Fitting:
             settings = replace(settings, about=about)
 
         network = Network(self.network.backbone, finished.to(self.device))
-        batch = self.options.batch_size
-        return NetworkModel(Classifier(network, settings, self.device, self.dtype, batch))
+        return NetworkModel(
+            Classifier(network, settings, self.device, self.dtype, self.options.batch_size)
+        )
 
     def state(self) -> loop.Tensors:
         """All that later epochs depend on."""

@@ -19,7 +19,7 @@ from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.selection import check_rule, describe_selection
-from cobalance.vision.models import (
+from cobalance.vision import (
     MODEL_FILE,
     Network,
     choose_device,

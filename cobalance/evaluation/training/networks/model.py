@@ -11,7 +11,7 @@ import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.networks.pixels import read_batches, whole
-from cobalance.vision.models import (
+from cobalance.vision import (
     Classifier,
     ModelOptions,
     Network,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from cobalance.vision.models import ModelOptions
+from cobalance.vision import ModelOptions
 
 RESNET50 = "timm/resnet50.tv_in1k"
 """Torchvision's first ResNet-50, as in the papers; its licence is BSD 3-Clause."""

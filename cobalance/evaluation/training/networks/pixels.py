@@ -12,7 +12,7 @@ import torch
 from torchvision.transforms.v2 import functional as pictures
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, Pixels
-from cobalance.vision.models import ClassifierSettings
+from cobalance.vision import ClassifierSettings
 
 Fit = Callable[[Pixels, int], torch.Tensor]
 """Makes an image's tensor from its pixels and its position among all rows of the batches."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cobalance.base import Plugin
 from cobalance.evaluation.training.examples import Floats
-from cobalance.vision.models import CLIP, ModelOptions
+from cobalance.vision import CLIP, ModelOptions
 
 
 class ClipTextOptions(ModelOptions):

@@ -13,7 +13,7 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import CaptionerOptions
-from cobalance.vision.models import VisionModel, load_processor, open_vision, quiet
+from cobalance.vision import VisionModel, load_processor, open_vision, quiet
 
 BLIP_REVISION = "refs/pr/50"
 """Converted to safetensors by the hub; the main branch is a pickle."""

@@ -16,7 +16,7 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
-from cobalance.vision.models import (
+from cobalance.vision import (
     PHOTO,
     ModelOptions,
     VisionModel,

@@ -19,7 +19,7 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.vision.models import (
+from cobalance.vision import (
     VisionModel,
     choose_dtype,
     find_checkpoint,
@@ -158,7 +158,16 @@ class _Tuning:
     seed: int
 
     def __post_init__(self) -> None:
-        self.optimiser = _optimiser(self.model.vision.model, self.options)
+        # Biases and the weights of normalisations, which have one dimension, do not decay.
+        parameters = self.model.vision.model.parameters()
+        trained = [values for values in parameters if values.requires_grad]
+        matrices = [values for values in trained if values.ndim >= 2]
+        vectors = [values for values in trained if values.ndim < 2]
+        groups = [
+            {"params": matrices, "weight_decay": self.options.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ]
+        self.optimiser = torch.optim.AdamW(groups, lr=self.options.learning_rate)
 
     def train_epoch(self, epoch: int) -> float:
         """Train an epoch, from 0; return its mean loss."""
@@ -246,18 +255,6 @@ def learning_rate(options: TuningOptions, step: int, steps: int) -> float:
     return options.learning_rate * loop.cosine(step - n_warm, steps - n_warm)
 
 
-def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.Optimizer:
-    # Biases and the weights of normalisations, which have one dimension, do not decay.
-    trained = [values for values in module.parameters() if values.requires_grad]
-    matrices = [values for values in trained if values.ndim >= 2]
-    vectors = [values for values in trained if values.ndim < 2]
-    groups = [
-        {"params": matrices, "weight_decay": options.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=options.learning_rate)
-
-
 def _parameters_by_name(module: torch.nn.Module) -> loop.Tensors:
     """Parameters by name, tied ones once."""
     return {name: values.detach() for name, values in module.named_parameters()}
@@ -279,6 +276,7 @@ def _digest(
         for images in (training, held_out)
         if images
     ]
-    weights = model.vision.weights_sha256
-    text = json.dumps([type(model).__name__, facts, run.seed, weights, pairs], sort_keys=True)
+    text = json.dumps(
+        [type(model).__name__, facts, run.seed, model.vision.weights_sha256, pairs], sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()

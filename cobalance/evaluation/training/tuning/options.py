@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cobalance.evaluation.training.networks.options import TrainingOptions
-from cobalance.vision.models import CLIP, PHOTO, Template
+from cobalance.vision import CLIP, PHOTO, Template
 
 
 class TuningOptions(TrainingOptions):

@@ -23,7 +23,7 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.tuning.captioner import TunedCaptioner
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipCapOptions
-from cobalance.vision.models import find_checkpoint, load_clip, load_model, load_processor, quiet
+from cobalance.vision import find_checkpoint, load_clip, load_model, load_processor, quiet
 
 GPT2_REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 IGNORED = -100  # a label that counts in no loss

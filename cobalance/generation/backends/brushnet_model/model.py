@@ -105,8 +105,9 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
 
             samplers: list[nn.Module] = []
             if level < len(widths) - 1:
-                padding = downsample_padding
-                samplers.append(Downsample2D(width, use_conv=True, padding=padding, name="op"))
+                samplers.append(
+                    Downsample2D(width, use_conv=True, padding=downsample_padding, name="op")
+                )
                 downward.append(width)
             self.down_blocks.append(_stage(resnets=layers, downsamplers=samplers))
 

@@ -11,7 +11,7 @@ from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.backends.compositing.framing import Size, resize_image, resize_mask
 from cobalance.generation.backends.compositing.styles import smooth_noise
-from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision import ImageArray, MaskArray
 
 # A background has at most so many layers; holes that remain take their nearest pixel's colour.
 _LAYERS = 12

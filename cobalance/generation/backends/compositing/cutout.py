@@ -13,7 +13,7 @@ from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision import ImageArray, MaskArray, find_box
 
 SCALES = (0.7, 1.3)
 """Range of a placed object's scale relative to its source; reduced where it would not fit."""

@@ -2,12 +2,11 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-T = TypeVar("T")
+from cobalance.base import T
 
 
 class Draws:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 
 from cobalance.base import DataError, Image, JobBlockedError
-from cobalance.vision.images import ImageArray, ImageFileError, MaskArray, decode
+from cobalance.vision import ImageArray, ImageFileError, MaskArray, decode
 
 GROUND_SHARE = 0.5
 """A concept that shows in half of its exemplars' pixels or more is a background, else an object."""

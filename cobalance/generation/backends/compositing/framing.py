@@ -7,7 +7,7 @@ import numpy as np
 from cobalance.base import Image
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GenerationError, SourceImage
-from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision import ImageArray, MaskArray, find_box
 
 Size = tuple[int, int]
 """Height and width in pixels."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.framing import Size
-from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision import ImageArray, MaskArray, find_box
 
 Field = npt.NDArray[np.float64]
 """Of shape (height, width), from 0 to 1."""

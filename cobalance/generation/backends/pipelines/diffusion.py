@@ -23,8 +23,7 @@ from cobalance.generation.image_request import (
     SourceImage,
     require_source,
 )
-from cobalance.vision.images import ImageArray, find_box
-from cobalance.vision.models import software
+from cobalance.vision import ImageArray, find_box, software
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""

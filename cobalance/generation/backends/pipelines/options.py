@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cobalance.base import JobBlockedError, MayBePath
 from cobalance.generation.backends.backend import ImageOptions
-from cobalance.vision.models import PIPELINE_FILE, Checkpoint
+from cobalance.vision import PIPELINE_FILE, Checkpoint
 
 FAMILIES = {"Stable Diffusion": "StableDiffusion", "FLUX.1": "Flux(?!2)", "Qwen-Image": "QwenImage"}
 """Families of pipelines that are known to work, by how the names of their classes begin."""

@@ -16,7 +16,7 @@ from cobalance.generation.backends.compositing.framing import Size, choose_model
 from cobalance.generation.backends.pipelines import sampling
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
 from cobalance.generation.image_request import GenerationError
-from cobalance.vision.models import (
+from cobalance.vision import (
     PIPELINE_FILE,
     Checkpoint,
     choose_device,

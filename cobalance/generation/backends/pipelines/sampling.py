@@ -9,7 +9,7 @@ from typing import Any
 from cobalance.base import OptionError, diffusers
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
-from cobalance.vision.models import quiet
+from cobalance.vision import quiet
 
 TEXT, IMAGE = SCALES
 FAST_STEPS = 20
@@ -81,17 +81,15 @@ def set_sampling(
 
 def _set_fast_scheduler(pipeline: Any) -> None:
     """Give a pipeline a scheduler of few steps, if its own can be replaced by that."""
-    if FAST_SCHEDULER not in {kind.__name__ for kind in pipeline.scheduler.compatibles}:
-        return
-
-    with quiet():
-        pipeline.scheduler = getattr(diffusers, FAST_SCHEDULER).from_config(
-            pipeline.scheduler.config,
-            algorithm_type="dpmsolver++",
-            solver_order=2,
-            use_karras_sigmas=True,
-            **dict.fromkeys(OTHER_SIGMAS, False),
-        )
+    if FAST_SCHEDULER in {kind.__name__ for kind in pipeline.scheduler.compatibles}:
+        with quiet():
+            pipeline.scheduler = getattr(diffusers, FAST_SCHEDULER).from_config(
+                pipeline.scheduler.config,
+                algorithm_type="dpmsolver++",
+                solver_order=2,
+                use_karras_sigmas=True,
+                **dict.fromkeys(OTHER_SIGMAS, False),
+            )
 
 
 def check_pipeline_scales(

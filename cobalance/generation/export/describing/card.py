@@ -111,9 +111,15 @@ def data_card(facts: CardFacts) -> bytes:
             parts += ["## People", consent]
         parts += ["## Filters", _filters(facts.generated)]
 
-    parts += ["## Files", facts.layout.strip(), _files(facts.tables)]
-    parts += ["## Limits", _list(_limits(facts))]
-    parts += ["## Licence", _LICENCE]
+    parts += [
+        "## Files",
+        facts.layout.strip(),
+        _files(facts.tables),
+        "## Limits",
+        _list(_limits(facts)),
+        "## Licence",
+        _LICENCE,
+    ]
     return ("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "replace")
 
 

@@ -196,21 +196,20 @@ class _CocoWriter:
             annotated = coco_region(region, image.width_px, image.height_px)
             if annotated is None:
                 self.counts[f"{_COUNTED[kind]} without box and outline"] += 1
-                continue
+            else:
+                self.counts[_COUNTED[kind]] += 1
+                annotation = {
+                    "image_id": entry["id"],
+                    "category_id": categories.setdefault(region.concept, len(categories) + 1),
+                    "bbox": annotated.box,
+                    "area": annotated.area_px2,
+                    "iscrowd": int(region.crowd),
+                    "segmentation": msgspec.Raw(annotated.segmentation),
+                }
 
-            self.counts[_COUNTED[kind]] += 1
-            annotation = {
-                "image_id": entry["id"],
-                "category_id": categories.setdefault(region.concept, len(categories) + 1),
-                "bbox": annotated.box,
-                "area": annotated.area_px2,
-                "iscrowd": int(region.crowd),
-                "segmentation": msgspec.Raw(annotated.segmentation),
-            }
-
-            if region.score is not None:
-                annotation["score"] = region.score
-            file.add_annotation(annotation)
+                if region.score is not None:
+                    annotation["score"] = region.score
+                file.add_annotation(annotation)
 
 
 def _numbers(stream: ImageStream) -> dict[str, int]:

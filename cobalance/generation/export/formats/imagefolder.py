@@ -20,7 +20,7 @@ from cobalance.generation.export.tables import (
     TableWriter,
     table_writer,
 )
-from cobalance.vision.images import is_turned, read_header, read_orientation, upright_box
+from cobalance.vision import is_turned, read_header, read_orientation, upright_box
 
 _SHARED = ("image_id", "label", "concepts", "width", "height", "synthetic")
 _COLUMNS = {

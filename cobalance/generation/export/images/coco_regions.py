@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from cobalance.base import Box, Mention
-from cobalance.vision.images import (
+from cobalance.vision import (
     ImageFileError,
     Polygons,
     RunLengths,

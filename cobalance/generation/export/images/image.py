@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cobalance.base import Mention
-from cobalance.vision.images import ImageFileError, is_turned, read_header
+from cobalance.vision import ImageFileError, is_turned, read_header
 
 # A file's name has at most so many characters of the id; a digest makes it unique.
 _LONGEST = 60

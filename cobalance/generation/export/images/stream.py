@@ -31,7 +31,7 @@ from cobalance.generation.export.images.image import (
 )
 from cobalance.generation.export.options import ExportError, ExportOptions
 from cobalance.generation.output.manifest_rows import find_pasted_image
-from cobalance.ingest.captions import CREDITS, join_credits
+from cobalance.ingest import CREDITS, join_credits
 
 # Regions and texts of so many images are read in one call.
 _BATCH = 512

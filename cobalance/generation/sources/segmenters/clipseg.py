@@ -9,8 +9,14 @@ from pydantic import BeforeValidator, Field
 from cobalance.base import Box, Plugin, torch, transformers
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import join_parts
-from cobalance.vision.images import ImageArray, MaskArray
-from cobalance.vision.models import ModelOptions, VisionModel, load_processor, open_vision
+from cobalance.vision import (
+    ImageArray,
+    MaskArray,
+    ModelOptions,
+    VisionModel,
+    load_processor,
+    open_vision,
+)
 
 
 class ClipSegOptions(ModelOptions):

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from cobalance.base import Box, Plugin, group_pairs, transformers
 from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
-from cobalance.vision.images import ImageArray, MaskArray
-from cobalance.vision.models import ModelOptions, VisionModel, open_vision
+from cobalance.vision import ImageArray, MaskArray, ModelOptions, VisionModel, open_vision
 
 
 class ParsingOptions(ModelOptions):

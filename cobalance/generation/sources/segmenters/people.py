@@ -12,8 +12,7 @@ from cobalance.base import Box, Plugin, torch, transformers
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
-from cobalance.vision.images import ImageArray, MaskArray, find_box
-from cobalance.vision.models import ModelOptions, VisionModel, open_vision
+from cobalance.vision import ImageArray, MaskArray, ModelOptions, VisionModel, find_box, open_vision
 
 
 class PeopleOptions(ModelOptions):

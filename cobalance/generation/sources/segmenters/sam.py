@@ -7,8 +7,7 @@ from typing import Any
 from cobalance.base import Box, Image, Plugin, transformers
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask
-from cobalance.vision.images import ImageArray, MaskArray
-from cobalance.vision.models import ModelOptions, VisionModel, open_vision
+from cobalance.vision import ImageArray, MaskArray, ModelOptions, VisionModel, open_vision
 
 
 class SamOptions(ModelOptions):

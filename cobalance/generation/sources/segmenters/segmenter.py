@@ -8,7 +8,7 @@ import numpy as np
 from cobalance.base import Box, OptionError
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.object_regions import fill_box
-from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision import ImageArray, MaskArray
 
 
 class Segmenter(Protocol):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.base.errors import DataError, OptionError, UnknownNameError
-from cobalance.evaluation.training.data import SETS
+from cobalance.evaluation import SETS
 from cobalance.evaluation.training.data.partitions import PARTITIONS
 from cobalance.evaluation.training.data.sets import (
     LeakError,

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation import ANNOTATORS
 from cobalance.app.web.components import draw_model_options, draw_purpose, say_needs
 from cobalance.app.web.state import (
     CurrentDataset,
@@ -17,8 +17,8 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import choose_split, edits, show_kept_error, viewer_note
 from cobalance.base import clean_name
-from cobalance.graph.dataset import split_sizes
-from cobalance.workflows.label.order import LabelOrder, order_labels
+from cobalance.graph import split_sizes
+from cobalance.workflows import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
 _ORDERED = "_labels_ordered"

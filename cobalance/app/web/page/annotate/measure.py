@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.measuring import GroundTruth, read_mapping, read_truth
+from cobalance.annotation import GroundTruth, read_mapping, read_truth
 from cobalance.app.web.page.annotate.runs import run_title
 from cobalance.app.web.state import CurrentDataset, accept_uploads, id_in_url, may_edit, session
 from cobalance.app.web.widgets import (
@@ -22,18 +22,18 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import inflect
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
-from cobalance.workflows.label.measure import (
+from cobalance.graph import GraphStore, list_runs
+from cobalance.workflows import (
+    GeneratorComparison,
     Measured,
+    compare_generator,
     measure_run,
     measure_vocabulary,
+    open_embedder,
+    temporary_files,
+    to_csv,
     truth_of_dataset,
 )
-from cobalance.workflows.label.propose import open_embedder
-from cobalance.workflows.load.sources import temporary_files
 
 T = TypeVar("T")
 VOCABULARY = "what was proposed"

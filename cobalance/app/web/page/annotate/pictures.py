@@ -7,16 +7,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.labelling import Example, LabelSettings, examples
+from cobalance.annotation import Example, LabelSettings, examples
 from cobalance.app.web.components import draw_one, image_files, uris_of
 from cobalance.app.web.state import CurrentDataset, session
 from cobalance.app.web.widgets import escape, shorten, show_error
 from cobalance.base import CobalanceError
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_files
-from cobalance.vision.images import SCHEMA
-from cobalance.workflows.label.decide import open_scores
+from cobalance.graph import GraphStore, list_runs, read_image_files
+from cobalance.vision import SCHEMA
+from cobalance.workflows import open_scores
 
 _EACH = 2
 # Two stand side by side on a phone.

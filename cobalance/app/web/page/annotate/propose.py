@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.annotation.language import ChatModel
-from cobalance.annotation.proposing import ProposeOptions, chat_cost, preset_names, read_preset
+from cobalance.annotation import ChatModel, ProposeOptions, chat_cost, preset_names, read_preset
 from cobalance.app.web.components import draw_options
 from cobalance.app.web.state import (
     CurrentDataset,
@@ -31,13 +30,14 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import DataError, Progress, inflect
-from cobalance.generation.recipes.recipe import FormField
-from cobalance.workflows.label.extract import count_captions, extract_concepts
-from cobalance.workflows.label.propose import (
+from cobalance.generation import FormField
+from cobalance.workflows import (
     ENDPOINT,
     ENDPOINT_HOW,
     LOCAL,
     available_models,
+    count_captions,
+    extract_concepts,
     open_embedder,
     open_model,
     propose_attributes,

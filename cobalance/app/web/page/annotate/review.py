@@ -23,7 +23,7 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import OptionError
-from cobalance.graph.annotations import AttributeKey, Decision, decide_attributes, list_attributes
+from cobalance.graph import AttributeKey, Decision, decide_attributes, list_attributes
 
 ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
 _NEXT = "the next one without a decision"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.labelling import LabelSettings, label_summary
+from cobalance.annotation import LabelSettings, label_summary
 from cobalance.app.web.components import draw_workers
 from cobalance.app.web.page.annotate import pictures
 from cobalance.app.web.state import (
@@ -40,13 +40,8 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, inflect
-from cobalance.graph.annotations import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.workflows.label.decide import (
-    change_thresholds,
-    decide_labels,
-    delete_annotations,
-    open_scores,
-)
+from cobalance.graph import AnnotationRun, cancel_run, list_runs, retry_run
+from cobalance.workflows import change_thresholds, decide_labels, delete_annotations, open_scores
 
 RUN = "annotate_run"
 REFRESH_S = 2

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.annotation.auditing import DOES_NOT, PER_STRATUM, SHOWS, UNKNOWN
+from cobalance.annotation import DOES_NOT, PER_STRATUM, SHOWS, UNKNOWN
 from cobalance.app.web.components import panel
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import Page, escape
-from cobalance.graph.annotations import list_runs
-from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit, Panel
-from cobalance.workflows.panel import AuditSample, Task, draw_audit
+from cobalance.graph import Audit, GraphStore, Panel, list_runs
+from cobalance.workflows import AuditSample, Task, draw_audit
 
 _CHOICES: Sequence[panel.Choice] = (
     (SHOWS, "Yes", "y"),

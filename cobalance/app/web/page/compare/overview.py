@@ -10,10 +10,9 @@ from cobalance.app.web.widgets import (
     minus_signs,
     text_column,
 )
-from cobalance.graph.queries import StepId
+from cobalance.graph import StepId
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows.cells import change_text, signed_text
-from cobalance.workflows.plan import bits_text
+from cobalance.workflows import bits_text, change_text, signed_text
 
 _MEANINGS = {
     "lost its lean": "leaned to a class before, and does not any more",

@@ -44,11 +44,9 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import render
-from cobalance.graph.dataset import dataset_state
-from cobalance.graph.queries import StepId, compare_imbalances, read_copies, usual_measure
+from cobalance.graph import StepId, compare_imbalances, dataset_state, read_copies, usual_measure
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows.compare import describe_outcome
-from cobalance.workflows.plan import foretell, measure_bits
+from cobalance.workflows import describe_outcome, foretell, measure_bits
 
 ROWS = 1000
 HEIGHT_PX = 520

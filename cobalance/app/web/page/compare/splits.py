@@ -18,11 +18,15 @@ from cobalance.app.web.widgets import (
     text_column,
     unless_empty,
 )
-from cobalance.graph.dataset import split_sizes
-from cobalance.graph.queries import compare_dataset_splits
+from cobalance.graph import compare_dataset_splits, split_sizes
 from cobalance.statistics import FIRST, HOLDS, RATE, SECOND, ComparedSplits
-from cobalance.workflows.cells import change_texts, q_text
-from cobalance.workflows.compare import MOST_CLASSES, describe_splits, difference_texts
+from cobalance.workflows import (
+    MOST_CLASSES,
+    change_texts,
+    describe_splits,
+    difference_texts,
+    q_text,
+)
 
 DATASETS, SPLITS = "Two datasets", "Two splits"
 _VIEW, _FIRST, _SECOND, _HOLDS = "compare_what", "split_first", "split_second", "split_holds"

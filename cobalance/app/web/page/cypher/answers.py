@@ -10,9 +10,16 @@ import streamlit as st
 
 from cobalance.app.web.state import Clique
 from cobalance.app.web.widgets import shorten, text_column
-from cobalance.graph.console import ConsoleResult, NodeValue, PathValue, RelationshipValue
-from cobalance.graph.queries import MAX_EXACT, answer_frame, name_of
-from cobalance.workflows.cells import cell_text, is_interval, json_text
+from cobalance.graph import (
+    MAX_EXACT,
+    ConsoleResult,
+    NodeValue,
+    PathValue,
+    RelationshipValue,
+    answer_frame,
+    name_of,
+)
+from cobalance.workflows import cell_text, is_interval, json_text
 
 # Properties that say nothing to people.
 HIDDEN = ("dataset", "digest")

@@ -34,9 +34,8 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import OptionError, QueryTextError
-from cobalance.graph.console import EXAMPLE
-from cobalance.graph.database import REQUIRED, schema
-from cobalance.graph.queries import CATALOGUE, ConsoleQuery, search_saved
+from cobalance.graph import CATALOGUE, EXAMPLE, REQUIRED, ConsoleQuery, search_saved
+from cobalance.graph.database import schema
 
 REFRESH_S = 0.5
 # The key of the choice between a saved query and one's own.

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobalance.app.web.page.cypher.answers import is_names, lines_of
-from cobalance.graph.console import ConsoleResult, NodeValue, RelationshipValue
+from cobalance.graph import ConsoleResult, Kind, NodeValue, RelationshipValue, name_of
 from cobalance.graph.database import schema
-from cobalance.graph.queries import Kind, name_of
-from cobalance.workflows.concept_graph import (
+from cobalance.workflows import (
     NEUTRAL,
     GraphEdge,
     GraphNode,

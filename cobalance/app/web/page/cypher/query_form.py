@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, names_of, number_in_url, session
 from cobalance.app.web.widgets import grid
-from cobalance.graph.database import REQUIRED, Parameter, Query
+from cobalance.graph import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
 # Characters of a query and its parameters.

@@ -34,10 +34,18 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import CobalanceError, QueryRefusedError, StoreUnavailableError, inflect
-from cobalance.graph.console import ConsoleResult
-from cobalance.graph.database import DATASET, GraphStore, schema
-from cobalance.graph.queries import ConsoleQuery, NodeDetails, names_in, read_named, read_node
-from cobalance.workflows.cells import json_text
+from cobalance.graph import (
+    DATASET,
+    ConsoleQuery,
+    ConsoleResult,
+    GraphStore,
+    NodeDetails,
+    names_in,
+    read_named,
+    read_node,
+)
+from cobalance.graph.database import schema
+from cobalance.workflows import json_text
 
 # Enough for most queries; then the page responds again.
 FIRST_WAIT_S = 1.0

@@ -10,9 +10,9 @@ import streamlit as st
 from cobalance.app.web.components import details
 from cobalance.app.web.state import url
 from cobalance.app.web.widgets import FIT_WIDTH, distinct_labels, name_color, names_axis, shorten
-from cobalance.graph.queries import Overview
+from cobalance.graph import Overview
 from cobalance.statistics import COUNT, RATE
-from cobalance.workflows.concept_graph import NEUTRAL, Axis, class_colors
+from cobalance.workflows import NEUTRAL, Axis, class_colors
 
 MOST_IN_MATRIX = 40
 MOST_COMBINATIONS, MOST_BARS = 20, 120

@@ -4,8 +4,8 @@ import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import draw_table, empty_state, text_column
-from cobalance.graph.queries import Ranking, read_cooccurrences
-from cobalance.workflows.diagnose.tables import COOCCURRENCES, cooccurrence_table
+from cobalance.graph import Ranking, read_cooccurrences
+from cobalance.workflows import COOCCURRENCES, cooccurrence_table
 
 _ROWS = 200
 _KEY = "_cooccurrences"

@@ -11,12 +11,10 @@ from cobalance.app.web.page.diagnose.table import ROW
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import escape, meaning, row_values, shorten
 from cobalance.base import inflect
-from cobalance.graph.dataset import clique_totals
-from cobalance.graph.queries import Ranking, read_cooccurrences, read_imbalances
+from cobalance.graph import Ranking, clique_totals, read_cooccurrences, read_imbalances
 from cobalance.statistics import COUNT, MAX_Q_VALUE
-from cobalance.workflows.cells import q_text
+from cobalance.workflows import describe_compared, describe_mining, q_text
 from cobalance.workflows.diagnose import findings
-from cobalance.workflows.diagnose.tables import describe_compared, describe_mining
 
 # As many as have room beside each other; what is wider is cut off.
 STRIP_IMAGES, STRIP_PX = 8, 60

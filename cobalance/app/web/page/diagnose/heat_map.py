@@ -19,7 +19,7 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import FloatArray
-from cobalance.graph.queries import Contrasts, read_contrasts
+from cobalance.graph import Contrasts, read_contrasts
 
 MOST_CONCEPTS, MOST_CLASSES = 30, 40
 NUMBERED = 8  # classes whose cells have room for a number

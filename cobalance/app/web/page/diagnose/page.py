@@ -47,28 +47,32 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import ALL_IMAGES, agree, inflect
-from cobalance.graph.database import schema
-from cobalance.graph.dataset import clique_totals
-from cobalance.graph.evaluations import Evaluation
-from cobalance.graph.queries import (
+from cobalance.graph import (
+    Evaluation,
     Overview,
     Ranking,
+    clique_totals,
     dataset_progress,
     read_imbalances,
     read_overview,
     read_summary,
 )
-from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph import Axis, GraphPicture, concepts_of, node_id, of_overview
-from cobalance.workflows.diagnose import findings
-from cobalance.workflows.diagnose.facets import read_communities
-from cobalance.workflows.diagnose.steps import next_action
-from cobalance.workflows.diagnose.tables import (
+from cobalance.graph.database import schema
+from cobalance.workflows import (
+    Axis,
+    GraphPicture,
+    ReportOptions,
     are_unequal,
+    cell_text,
+    concepts_of,
     describe_summary,
+    next_action,
+    node_id,
+    of_overview,
+    read_communities,
     summary_table,
 )
-from cobalance.workflows.report.contents import ReportOptions
+from cobalance.workflows.diagnose import findings
 from cobalance.workflows.report.page import report
 
 GRAPH = "diagnose_graph"

@@ -6,8 +6,8 @@ from cobalance.app.web.components import draw_grid, uris_of
 from cobalance.app.web.state import CurrentDataset, may_edit, session, tasks
 from cobalance.app.web.widgets import draw_table, empty_state, show_task, viewer_note
 from cobalance.base import DataError, Progress
-from cobalance.graph.dataset import read_image_files
-from cobalance.workflows.properties import (
+from cobalance.graph import read_image_files
+from cobalance.workflows import (
     PROPERTIES,
     compare_classes,
     extreme_images,

@@ -11,10 +11,10 @@ from cobalance.app.web.components import imbalance_columns, imbalance_view, mode
 from cobalance.app.web.state import CurrentDataset, in_url, url
 from cobalance.app.web.widgets import draw_table, empty_state, escape, in_app
 from cobalance.base import inflect, render
-from cobalance.graph.dataset import clique_totals
-from cobalance.graph.evaluations import Evaluation
-from cobalance.graph.queries import (
+from cobalance.graph import (
+    Evaluation,
     Ranking,
+    clique_totals,
     filter_imbalances,
     read_folded_imbalances,
     read_imbalances,
@@ -22,8 +22,12 @@ from cobalance.graph.queries import (
     read_standing,
 )
 from cobalance.statistics import COUNT, OWN, RATE
-from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
-from cobalance.workflows.panel import imbalance_verdicts
+from cobalance.workflows import (
+    describe_disagreements,
+    describe_order,
+    imbalance_verdicts,
+    no_clique,
+)
 
 HEIGHT_PX = 560
 # The query parameter: whether rows with the same images are shown.

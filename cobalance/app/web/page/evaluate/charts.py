@@ -12,9 +12,8 @@ from cobalance.app.web.widgets import (
     names_axis,
     unless_empty,
 )
-from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.reports import mean_text
-from cobalance.workflows.concept_graph import NEUTRAL, class_colors
+from cobalance.evaluation import mean_and_sd, mean_text
+from cobalance.workflows import NEUTRAL, class_colors
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90

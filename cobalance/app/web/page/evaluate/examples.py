@@ -14,13 +14,10 @@ from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import CurrentDataset, choice_in_url, number_in_url, session
 from cobalance.app.web.widgets import choose_named, choose_one, escape, grid, shorten, show_error
 from cobalance.base import STRING, CobalanceError
-from cobalance.evaluation.groups import group_rows
-from cobalance.evaluation.predictions import class_columns
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_image_files
-from cobalance.graph.evaluations import Evaluation, read_evaluation
-from cobalance.vision.images import read_regions
-from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions
+from cobalance.evaluation import class_columns, group_rows
+from cobalance.graph import Evaluation, GraphStore, read_evaluation, read_image_files
+from cobalance.vision import read_regions
+from cobalance.workflows import read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"

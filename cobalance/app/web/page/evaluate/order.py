@@ -30,17 +30,10 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import CobalanceError, Options, inflect, readable
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data import SETS
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS
-from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.dataset import split_sizes
-from cobalance.graph.evaluations import origin_of
-from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
-from cobalance.workflows.load.sources import temporary_files
+from cobalance.evaluation import FEATURES, LEARNERS, METHODS, PRESETS, SETS, Shortcuts
+from cobalance.generation import FormField
+from cobalance.graph import origin_of, split_sizes
+from cobalance.workflows import EvaluationOrder, Ordered, order_evaluations, temporary_files
 
 MOST_SEEDS = 20
 _USUAL = "augmented"

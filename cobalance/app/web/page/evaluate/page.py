@@ -20,9 +20,8 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import CobalanceError, inflect
-from cobalance.graph.evaluations import Evaluation, list_evaluations, name_settings
-from cobalance.workflows.evaluate.results import name_rows
-from cobalance.workflows.evaluate.stored import delete_evaluations
+from cobalance.graph import Evaluation, list_evaluations, name_settings
+from cobalance.workflows import delete_evaluations, name_rows
 
 RESULTS, TRAIN, SCORE = "Results", "Train models", "Score a table"
 REFRESH_S = 2

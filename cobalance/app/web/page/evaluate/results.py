@@ -27,17 +27,16 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import agree, inflect
-from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.reports import REPORTS
-from cobalance.graph.evaluations import Evaluation
-from cobalance.graph.queries import bind_named
-from cobalance.workflows.cells import change_texts, signed_text
-from cobalance.workflows.evaluate.results import (
+from cobalance.evaluation import REPORTS, mean_and_sd
+from cobalance.graph import Evaluation, bind_named
+from cobalance.workflows import (
     HEADLINE,
+    change_texts,
     export_bytes,
     name_rows,
     newest,
     scores_frame,
+    signed_text,
 )
 
 USUAL, WORST = "group_accuracy", "worst_group"

@@ -12,12 +12,15 @@ from cobalance.app.web.page.evaluate.examples import MODEL
 from cobalance.app.web.state import CurrentDataset, accept_uploads, may_edit, session, user_name
 from cobalance.app.web.widgets import download, draw_table, edits, escape, show_kept_error
 from cobalance.base import inflect, readable
-from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.evaluate.score import score_tables
-from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
-from cobalance.workflows.load.sources import temporary_files
+from cobalance.evaluation import Inputs, Scored, Shortcuts
+from cobalance.workflows import (
+    keep_scores,
+    read_tables,
+    score_tables,
+    temporary_files,
+    to_csv,
+    with_dataset,
+)
 
 _KEPT, _SAVED = "_scored_table", "_scored_saved"
 _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"

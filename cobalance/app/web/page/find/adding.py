@@ -35,12 +35,16 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import Progress, is_installed
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.graph.tasks import Task
-from cobalance.ingest.embeddings import SUFFIXES
-from cobalance.workflows.embed.compute import compute_embeddings, order_embeddings
-from cobalance.workflows.embed.search import add_embeddings, computing_tasks
-from cobalance.workflows.load.sources import temporary_files
+from cobalance.evaluation import FEATURES
+from cobalance.graph import Task
+from cobalance.ingest import SUFFIXES
+from cobalance.workflows import (
+    add_embeddings,
+    compute_embeddings,
+    computing_tasks,
+    order_embeddings,
+    temporary_files,
+)
 
 COMPUTE, FILE = "Compute them", "From a file"
 # Key of the task that computes a dataset's embeddings in this process.

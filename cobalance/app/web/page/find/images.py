@@ -7,8 +7,7 @@ from cobalance.app.web.components import draw_grid, draw_tagging, uris_of
 from cobalance.app.web.state import CurrentDataset, session
 from cobalance.app.web.widgets import draw_table
 from cobalance.base import inflect
-from cobalance.graph.dataset import read_image_files
-from cobalance.graph.tags import marks_of_images
+from cobalance.graph import marks_of_images, read_image_files
 
 MOST = 100
 """The most images that are drawn at once."""

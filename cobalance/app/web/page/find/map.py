@@ -10,7 +10,7 @@ import streamlit as st
 from cobalance.app.web.page.find.images import draw_images
 from cobalance.app.web.state import CurrentDataset, url
 from cobalance.app.web.widgets import name_color
-from cobalance.workflows.concept_graph import class_colors
+from cobalance.workflows import class_colors
 
 MOST_POINTS = 5_000
 # The parameter of the URL with the selected part: x0, x1, y0, y1.

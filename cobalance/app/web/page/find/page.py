@@ -22,15 +22,9 @@ from cobalance.app.web.widgets import (
     show_task,
 )
 from cobalance.base import inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import DatasetState
-from cobalance.ingest.embeddings import time_written
-from cobalance.workflows.embed.search import (
-    Embedded,
-    cluster_duplicates,
-    collect_computed,
-    read_embedded,
-)
+from cobalance.graph import DatasetState, GraphStore
+from cobalance.ingest import time_written
+from cobalance.workflows import Embedded, cluster_duplicates, collect_computed, read_embedded
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
 VIEWS = (DUPLICATES, SIMILAR, MAP, TAGS)

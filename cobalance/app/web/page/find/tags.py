@@ -14,14 +14,7 @@ from cobalance.app.web.widgets import (
     show_kept_error,
 )
 from cobalance.base import agree, inflect
-from cobalance.graph.tags import (
-    apply_tags,
-    delete_tag,
-    images_of_tag,
-    list_tags,
-    pending_tags,
-    set_role,
-)
+from cobalance.graph import apply_tags, delete_tag, images_of_tag, list_tags, pending_tags, set_role
 
 
 def show(current: CurrentDataset) -> None:

@@ -37,8 +37,8 @@ from cobalance.app.web.widgets import (
     shorten,
     show_kept_error,
 )
-from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs import (
+from cobalance.generation import FilterWords
+from cobalance.graph import (
     Candidate,
     CandidatePage,
     CandidateState,

@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.state import session, user_name
 from cobalance.app.web.widgets import edits
-from cobalance.graph.jobs import QueryDecisions, Verdict, decide, read_decisions, restore_decisions
+from cobalance.graph import QueryDecisions, Verdict, decide, read_decisions, restore_decisions
 
 MOST_UNDONE = 200
 _STEPS = "_decided"

@@ -15,15 +15,8 @@ from cobalance.app.web.page.jobs.job_cards import (
 from cobalance.app.web.state import may_edit, number_in_url, refreshing_while, session
 from cobalance.app.web.widgets import errors_in_fragment, grid, show_kept_error
 from cobalance.base import inflect
-from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs import (
-    MOST_CANDIDATES,
-    EditedGroup,
-    EditedImage,
-    Job,
-    find_edited,
-    read_edited,
-)
+from cobalance.generation import FilterWords
+from cobalance.graph import MOST_CANDIDATES, EditedGroup, EditedImage, Job, find_edited, read_edited
 
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4

@@ -10,15 +10,9 @@ import streamlit as st
 from cobalance.app.web.state import choice_in_url, in_url, may_edit, session, tasks
 from cobalance.app.web.widgets import download, edits, escape, show_kept_error, show_task
 from cobalance.base import Progress
-from cobalance.generation.export import EXPORTERS, ExportOptions
-from cobalance.graph.jobs import Job, read_job
-from cobalance.workflows.export import (
-    WrittenExport,
-    delete_export,
-    find_export,
-    folder_stem,
-    write_export,
-)
+from cobalance.generation import EXPORTERS, ExportOptions
+from cobalance.graph import Job, read_job
+from cobalance.workflows import WrittenExport, delete_export, find_export, folder_stem, write_export
 
 
 def draw(job: Job, result: Mapping[str, Any]) -> None:

@@ -11,15 +11,8 @@ from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import escape, grid, shorten, unless_empty
 from cobalance.base import inflect, join_names
-from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs import (
-    Candidate,
-    CandidateState,
-    EditedGroup,
-    EditedImage,
-    Job,
-    count_edited,
-)
+from cobalance.generation import FilterWords
+from cobalance.graph import Candidate, CandidateState, EditedGroup, EditedImage, Job, count_edited
 
 MASK_EDGE = "#E69F00"
 _MOST = 60  # characters of a name

@@ -9,9 +9,8 @@ from cobalance.app.web.page.jobs.job_cards import by_whom, describe_request, des
 from cobalance.app.web.page.jobs.progress import time_text
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import download, escape
-from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import Candidate, Job, read_provenance
+from cobalance.generation import FilterWords
+from cobalance.graph import Candidate, GraphStore, Job, read_provenance
 
 _FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
 _LAST = ("chunk", "settings", "software")

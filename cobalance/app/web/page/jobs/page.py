@@ -22,8 +22,8 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import PlannedQuery
-from cobalance.generation.planning import Plan, PlanOptions, plan_to_json
-from cobalance.graph.jobs import Job, list_jobs, read_query_progress
+from cobalance.generation import Plan, PlanOptions, plan_to_json
+from cobalance.graph import Job, list_jobs, read_query_progress
 
 SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
 _VIEW = "images_view"

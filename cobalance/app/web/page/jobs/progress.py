@@ -34,17 +34,18 @@ from cobalance.app.web.widgets import (
     unless_empty,
 )
 from cobalance.base import agree, inflect, install_command
-from cobalance.graph.evaluations import KIND
-from cobalance.graph.jobs import (
+from cobalance.graph import (
+    KIND,
     QUERY_STATES,
     Job,
     QueryState,
+    Task,
     cancel_job,
     list_jobs,
+    list_tasks,
     read_queries,
     retry_job,
 )
-from cobalance.graph.tasks import Task, list_tasks
 
 REFRESH_S = 2
 PER_PAGE = 50

@@ -22,10 +22,9 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import bold, show_task
 from cobalance.base import Progress, clean_name, inflect
-from cobalance.generation.planning import INCOMPLETE, REAL_IMAGES, ResultOptions
-from cobalance.generation.recipes import RECIPES
-from cobalance.graph.jobs import Job, read_job
-from cobalance.workflows.rebalance import rebalance_job
+from cobalance.generation import INCOMPLETE, REAL_IMAGES, RECIPES, ResultOptions
+from cobalance.graph import Job, read_job
+from cobalance.workflows import rebalance_job
 
 _COMPARES = "_compares_when_added"  # the task that this session waits for, and its dataset
 _REAL = {

@@ -26,15 +26,8 @@ from cobalance.app.web.widgets import (
     shorten,
     show_kept_error,
 )
-from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs import (
-    EditedGroup,
-    EditedImage,
-    Job,
-    count_reviewed,
-    find_edited,
-    read_edited,
-)
+from cobalance.generation import FilterWords
+from cobalance.graph import EditedGroup, EditedImage, Job, count_reviewed, find_edited, read_edited
 
 KEYS = "123456789"
 ARROWS = "review_arrows"  # hidden by page.css of `cobalance.app.web.server`

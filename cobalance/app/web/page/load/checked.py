@@ -23,13 +23,16 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import inflect, mask_credentials
-from cobalance.ingest.fields import fields_table
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.ingest.preview import skipped_records
-from cobalance.workflows.concept_graph import class_colors
-from cobalance.workflows.load.check import CheckedImport, ProofImage
-from cobalance.workflows.load.image_places import missing_files, roots_to_load
-from cobalance.workflows.load.sources import Source, Uploads
+from cobalance.ingest import PackedPictures, fields_table, skipped_records
+from cobalance.workflows import (
+    CheckedImport,
+    ProofImage,
+    Source,
+    Uploads,
+    class_colors,
+    missing_files,
+    roots_to_load,
+)
 
 _OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 

@@ -7,8 +7,8 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from cobalance.ingest.preview import FoundFile
-from cobalance.workflows.load.sources import Source
+from cobalance.ingest import FoundFile
+from cobalance.workflows import Source
 
 T = TypeVar("T")
 

@@ -7,10 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.page.load.chosen_file import ChosenFile
 from cobalance.app.web.widgets import LABELS, escape, shorten
-from cobalance.ingest.fields import KINDS
-from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.preview import TableSample
-from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess
+from cobalance.ingest import KINDS, USUAL_NAMES, Guess, ReadOptions, TableSample
 
 Roles = tuple[str, ...]
 NOT_USED: Roles = ()

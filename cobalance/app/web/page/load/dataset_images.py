@@ -10,8 +10,8 @@ from cobalance.app.web.components import THUMBNAIL_PX, draw_grid, gallery, image
 from cobalance.app.web.state import CurrentDataset, in_url, names_of, number_in_url
 from cobalance.app.web.widgets import choose_one, draw_table, empty_state
 from cobalance.base import inflect, text_if
+from cobalance.graph import read_image_page
 from cobalance.graph.database import schema
-from cobalance.graph.queries import read_image_page
 
 PER_PAGE = 48
 _ROW_PX = 110

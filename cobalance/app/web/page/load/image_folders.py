@@ -8,16 +8,16 @@ import streamlit as st
 from cobalance.app.web.state import import_folders, require_editor, session
 from cobalance.app.web.widgets import edits, errors_shown, escape, show_kept_error
 from cobalance.base import mask_credentials
-from cobalance.workflows.folders import read_dataset_places
-from cobalance.workflows.load.image_places import (
+from cobalance.workflows import (
+    EVERYWHERE,
     AddedPlace,
     add_place,
     added_places,
     offered_places,
     places_with,
+    read_dataset_places,
     remove_place,
 )
-from cobalance.workflows.load.sources import EVERYWHERE
 
 ALL = "All datasets"
 # A new folder is offered after this time at the latest.

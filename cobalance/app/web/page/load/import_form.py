@@ -13,20 +13,20 @@ from cobalance.app.web.page.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import IF_EXISTS, LABELS, ON_ERROR, bold
 from cobalance.base import clean_name
-from cobalance.graph.dataset import PER_CLASS, Sample
-from cobalance.ingest.concepts import word_list_names
-from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import ReadOptions, code_names, pairs
-from cobalance.ingest.preview import (
+from cobalance.graph import PER_CLASS, Sample
+from cobalance.ingest import (
+    FORMATS,
     WHOLE_FOLDER,
     FoundFile,
+    ReadOptions,
     category_names,
+    code_names,
     is_table,
+    pairs,
     sample_table,
+    word_list_names,
 )
-from cobalance.workflows.load.check import ImportRequest
-from cobalance.workflows.load.dataset import default_dataset_name
-from cobalance.workflows.load.sources import Source
+from cobalance.workflows import ImportRequest, Source, default_dataset_name
 
 # The path pattern that a person has taken from the check's notes, until its field shows it.
 PATTERN = "_import_pattern"

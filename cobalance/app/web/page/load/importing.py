@@ -22,19 +22,20 @@ from cobalance.app.web.widgets import (
     show_task,
 )
 from cobalance.base import Progress, render
-from cobalance.graph.dataset import dataset_state
-from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.packed_pictures import PackedPictures
-from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
-from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
-from cobalance.workflows.load.dataset import describe_load, load_dataset
-from cobalance.workflows.load.image_places import find_images
-from cobalance.workflows.load.sources import (
+from cobalance.graph import dataset_state
+from cobalance.ingest import DATA_ENDINGS, FORMATS, WHOLE_FOLDER, FoundFile, PackedPictures
+from cobalance.workflows import (
     EVERYWHERE,
+    CheckedImport,
+    ImportRequest,
     ServerFolder,
     Source,
     Uploads,
+    check_import,
+    describe_load,
+    find_images,
     inside_any,
+    load_dataset,
 )
 
 # The dataset that this session loads, until the page has chosen it.

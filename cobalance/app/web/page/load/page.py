@@ -32,11 +32,8 @@ from cobalance.app.web.widgets import (
     viewer_note,
 )
 from cobalance.base import CobalanceError, Progress, StaleError, clean_name, inflect
-from cobalance.graph.database import GraphStore
-from cobalance.graph.queries import CATALOGUE
-from cobalance.workflows.concept_graph import class_colors
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
+from cobalance.graph import CATALOGUE, GraphStore
+from cobalance.workflows import class_colors, describe_mining, drop_dataset, rename_dataset
 
 _VIEW = "ds_view"
 _VIEWS = {

@@ -9,9 +9,9 @@ from cobalance.app.web.components import CLASS, CONCEPT, EXPANDED, KIND, choose_
 from cobalance.app.web.server.streamlit_internals import correct_parameter
 from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, number_in_url, read_names
 from cobalance.app.web.widgets import choose_named, choose_one
+from cobalance.graph import Kind
 from cobalance.graph.database import schema
-from cobalance.graph.queries import Kind
-from cobalance.workflows.concept_graph import Axis
+from cobalance.workflows import Axis
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15

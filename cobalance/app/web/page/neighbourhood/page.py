@@ -36,17 +36,17 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import agree, inflect
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.queries import (
+from cobalance.graph import (
     CountedDataset,
+    GraphStore,
     Link,
     Neighbourhood,
     read_neighbourhood,
     shortest_link,
     to_graphml,
 )
-from cobalance.workflows.cells import to_csv
-from cobalance.workflows.concept_graph import Axis, class_colors, concepts_of, node_id
+from cobalance.graph.database import schema
+from cobalance.workflows import Axis, class_colors, concepts_of, node_id, to_csv
 
 HEIGHT_PX = 540
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import FloatArray, group_pairs, positions_of
-from cobalance.graph.queries import Kind, Neighbourhood, class_counts
+from cobalance.graph import Kind, Neighbourhood, class_counts
 from cobalance.statistics import skew
-from cobalance.workflows.concept_graph import (
+from cobalance.workflows import (
     Axis,
     GraphEdge,
     GraphNode,

@@ -21,10 +21,11 @@ from cobalance.app.web.state import (
 from cobalance.app.web.widgets import escape, in_app, meaning
 from cobalance.base import IntArray, inflect, readable
 from cobalance.counting import Cliques, Incidence
-from cobalance.generation.planning import (
+from cobalance.generation import (
     COUNTS,
     PLANNERS,
     WHOLE_IMAGES,
+    FormField,
     Plan,
     PlannedImages,
     PlanOptions,
@@ -33,12 +34,10 @@ from cobalance.generation.planning import (
     queries_of,
     run_planner,
 )
-from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import DatasetState, load_cliques
+from cobalance.graph import DatasetState, GraphStore, load_cliques
+from cobalance.graph.database import schema
 from cobalance.statistics import CliqueFilter, find_rows
-from cobalance.workflows.diagnose.findings import describe_leaning
-from cobalance.workflows.plan import Planned, budget_curve, compare_all, read_named
+from cobalance.workflows import Planned, budget_curve, compare_all, describe_leaning, read_named
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 

@@ -29,16 +29,18 @@ from cobalance.app.web.widgets import (
     text_column,
 )
 from cobalance.base import CobalanceError, DataError, Progress, clean_name, inflect
-from cobalance.generation.jobs.people_consent import check_consent
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.planning import CounterfactualOptions, Plan
-from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import DatasetState, write_plan
-from cobalance.ingest.captions import caption_files
-from cobalance.ingest.concepts import combine_words
-from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.plan import choose_counterfactuals
+from cobalance.generation import (
+    RECIPES,
+    CounterfactualOptions,
+    JobSettings,
+    Plan,
+    check_consent,
+    read_job_settings,
+)
+from cobalance.graph import DatasetState, GraphStore, write_plan
+from cobalance.graph.database import schema
+from cobalance.ingest import caption_files, combine_words
+from cobalance.workflows import choose_counterfactuals, order_plan
 
 SELECTED, ALL = "Selected cliques", "All images"
 _CREATED = "_created_job"  # this session's task, and the choices of its plan

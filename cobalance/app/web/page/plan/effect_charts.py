@@ -23,14 +23,15 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import IntArray
 from cobalance.counting import Cliques
-from cobalance.generation.planning import AFTER, BEFORE, Plan, effect_table, find_leaning
+from cobalance.generation import AFTER, BEFORE, Plan, effect_table, find_leaning
 from cobalance.statistics import compare_cliques, find_rows, rate_differences
-from cobalance.workflows.cells import change_text
-from cobalance.workflows.concept_graph import NEUTRAL, class_colors
-from cobalance.workflows.plan import (
+from cobalance.workflows import (
     CURVE,
+    NEUTRAL,
     Planned,
     bits_text,
+    change_text,
+    class_colors,
     describe_widened,
     describe_worse,
     plan_warnings,

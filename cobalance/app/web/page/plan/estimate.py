@@ -9,9 +9,8 @@ import streamlit as st
 from cobalance.app.web.state import CurrentDataset, number_in_url
 from cobalance.app.web.widgets import duration_text
 from cobalance.base import text_if
-from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.recipes.recipe import Recipe
-from cobalance.graph.jobs import read_speeds
+from cobalance.generation import JobSettings, Recipe
+from cobalance.graph import read_speeds
 
 
 @dataclass(frozen=True)

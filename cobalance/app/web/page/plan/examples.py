@@ -11,8 +11,8 @@ from cobalance.app.web.page.plan.choice import show_of_images
 from cobalance.app.web.state import CurrentDataset
 from cobalance.app.web.widgets import escape
 from cobalance.base import PlannedQuery
-from cobalance.generation.planning import Plan
-from cobalance.graph.dataset import read_image_files
+from cobalance.generation import Plan
+from cobalance.graph import read_image_files
 
 SHOWN, _IMAGE_PX = 4, 72
 

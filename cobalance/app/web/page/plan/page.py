@@ -54,7 +54,7 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.base import IntArray, inflect, render
 from cobalance.counting import Cliques
-from cobalance.generation.planning import (
+from cobalance.generation import (
     BASELINES,
     WHOLE_IMAGES,
     Plan,
@@ -63,19 +63,20 @@ from cobalance.generation.planning import (
     plan_to_json,
     touched_rows,
 )
-from cobalance.graph.queries import COUNT_PLANNERS
-from cobalance.workflows.diagnose.findings import no_clique
-from cobalance.workflows.panel import query_verdicts, warn_unsupported
-from cobalance.workflows.plan import (
+from cobalance.graph import COUNT_PLANNERS
+from cobalance.workflows import (
     COUNTS_ALONE,
     Planned,
     describe_balance,
     describe_proof,
     describe_worse,
     list_images,
+    no_clique,
     no_images,
+    query_verdicts,
     read_listed,
     require_plannable,
+    warn_unsupported,
 )
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")

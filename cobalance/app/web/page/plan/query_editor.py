@@ -14,9 +14,9 @@ from cobalance.app.web.state import number_in_url
 from cobalance.app.web.widgets import count_column, table_height, text_column
 from cobalance.base import IntArray
 from cobalance.counting import Cliques
-from cobalance.generation.planning import PlannedImages
+from cobalance.generation import PlannedImages
 from cobalance.statistics import DISAGREEMENTS, disagreements, find_rows
-from cobalance.workflows.diagnose.tables import DISAGREEMENT
+from cobalance.workflows import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470

@@ -8,10 +8,8 @@ import streamlit as st
 from cobalance.app.web.page.plan.estimate import Pace
 from cobalance.app.web.widgets import escape
 from cobalance.base import inflect, text_if
-from cobalance.generation.planning import Plan, PlanSizes
-from cobalance.workflows.cells import change_text
-from cobalance.workflows.concept_graph import NEUTRAL
-from cobalance.workflows.plan import bits_text
+from cobalance.generation import Plan, PlanSizes
+from cobalance.workflows import NEUTRAL, bits_text, change_text
 
 BUDGET = "budget"
 _SIZE, _SLIDER = "_plan_size", "_plan_budget"

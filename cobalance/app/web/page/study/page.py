@@ -4,10 +4,8 @@ import streamlit as st
 
 from cobalance.app.web.components import panel
 from cobalance.app.web.widgets import Page, escape
-from cobalance.graph.database import GraphStore
-from cobalance.graph.jobs import count_edited, list_jobs
-from cobalance.graph.panels import Panel, Study, read_pairs
-from cobalance.workflows.panel import Sample, Task, draw_study
+from cobalance.graph import GraphStore, Panel, Study, count_edited, list_jobs, read_pairs
+from cobalance.workflows import Sample, Task, draw_study
 
 # Four questions each: half an hour or so of a person's time.
 _PAIRS = 50
