@@ -73,7 +73,12 @@ def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
 def describe_comparison(comparison: Comparison) -> str:
     """Summarize a comparison in a few sentences."""
     totals = comparison.totals()
-    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in statuses_of(comparison.by))
+    by_status = []
+    for status in statuses_of(comparison.by):
+        number = int(totals[status])
+        by_status.append(f"{number:,} {agree(number, status, status.replace('its', 'their'))}")
+    counts = ", ".join(by_status)
+
     left_out = sum(comparison.left_out.values())
     more = text_if(left_out, f" Smaller changes not listed: {left_out:,} (see --limit).")
     if comparison.by == "counts":
@@ -82,7 +87,7 @@ def describe_comparison(comparison: Comparison) -> str:
 
     leaned = int(totals["leaning_before"])
     differences = cells.change_text(totals["difference_before"], totals["difference_after"], ".2f")
-    sentences = [describe_outcome(comparison), f"{counts[:1].upper()}{counts[1:]}."]
+    sentences = [describe_outcome(comparison), f"{counts}."]
     if leaned:
         sentences.append(f"The rates of the {leaned:,} that leaned differ by {differences} in all.")
     if comparison.bits:

@@ -558,7 +558,7 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
         assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
         run("plan", name, "--planner", "conbias", "--name", " mine ", "--min-size", 1)
         assert "mine" in run("cypher", "plans", "-d", name).stdout
-        assert "0 lost its lean" in run("compare", "datasets", name, typed).stdout
+        assert "0 lost their lean" in run("compare", "datasets", name, typed).stdout
         done = run("plan", name, "--planner", "conbias", "--name", " ", exit_code=2)
         assert "'' cannot name a plan" in done.stderr
         run("datasets", "rename", typed, f"{typed} 2 ")
