@@ -21,6 +21,21 @@ from cobalance.workflows.plan import bits_text
 
 MOST_CLASSES = 4
 """Classes that have columns; of more, those that a row compares are named."""
+STATUS_MEANINGS = {
+    "lost its lean": "leaned to a class before, and does not any more",
+    "weaker": "leans in both, by less now, beyond chance",
+    "within noise": "leans in both, and chance explains the change",
+    "stronger": "leans in both, by more now, beyond chance",
+    "new": "leans to a class now, and did not before",
+    "solved": "a gap before, and none any more",
+    "introduced": "a gap now, and none before",
+    "reduced": "a gap in both, smaller now",
+    "grown": "a gap in both, larger now",
+    "unchanged": "the same gap in both",
+    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
+    "was not mined",
+}
+"""Of a comparison by rates or by counts, what became of a combination."""
 
 
 def comparison_table(comparison: Comparison) -> pd.DataFrame:

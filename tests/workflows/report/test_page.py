@@ -23,7 +23,7 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.statistics.comparison import STATUSES
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
-from cobalance.workflows.report.page import page
+from cobalance.workflows.report.page import method, page
 from tests.support import unequal
 from tests.workflows.report.conftest import CLASSES, CONCEPTS, SIZES, images
 from tests.workflows.report.reading import Read
@@ -132,6 +132,20 @@ def test_before_and_after_counts_what_leans(read, contents):
         ]
         differences = [f"{float(max(rate) - min(rate)):.1%}" for rate in rates]
         assert change["rate difference"] == " → ".join(differences)
+
+
+def test_the_method_is_that_of_the_tables(contents):
+    told = " ".join(method(contents))
+    assert "compares the class with the highest rate of a combination with the class with" in told
+    assert "that of Freeman and Halton" in told
+    assert "fisher each class" in told
+    assert "lost its lean: leaned to a class before, and does not any more" in told
+    assert "Closed" not in told
+    by_counts = " ".join(
+        method(replace(contents, comparison=replace(contents.comparison, by="counts")))
+    )
+    assert "solved: a gap before, and none any more" in by_counts
+    assert "lost its lean" not in by_counts
 
 
 def test_plan_closes_the_gaps_it_says(read, contents, store):
