@@ -30,6 +30,7 @@ from .resample import (
 )
 from .summaries import (
     COUNTS_ALONE as COUNTS_ALONE,
+    balances_rates as balances_rates,
     bits_text as bits_text,
     count_contradicted as count_contradicted,
     describe_balance as describe_balance,
@@ -38,5 +39,6 @@ from .summaries import (
     describe_worse as describe_worse,
     describe_worth as describe_worth,
     no_images as no_images,
+    plan_table as plan_table,
     plan_warnings as plan_warnings,
 )

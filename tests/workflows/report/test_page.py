@@ -16,11 +16,14 @@ import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
+from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.statistics.comparison import STATUSES
+from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.plan.summaries import describe_worth, plan_table
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import method, page
@@ -160,6 +163,22 @@ def test_plan_closes_the_gaps_it_says(read, contents, store):
     remain = read.table("The largest gaps, and what the plan leaves")
     assert all(row["gap"].endswith("→ 0") for row in remain)
     assert len(remain) == 20
+
+
+def test_a_plan_of_rates_is_told_by_rates(store, hostile):
+    """As `cobalance plan` has it: by evidence and rates, and not by gaps in images."""
+    name = hostile[0]
+    planned = plan_dataset(store, name, "whole-images", PlanOptions(1, 2, budget=60), "even")
+    found = Read(page(read_contents(store, name, ReportOptions(plan="even"))).encode())
+    rows = found.table("Combinations before and after the plan")
+    shown_there = plan_table(planned).astype(str).to_dict("records")
+    assert rows == shown_there
+    assert {"lean to a class", "rate differences of those that leaned"} <= {*rows[0]}
+    told = "".join(found.texts)
+    assert describe_worth(planned.measures) in told
+    assert "The plan balances rates" in told
+    assert "Sum of gaps" not in told
+    assert not any(caption.startswith("The largest gaps") for caption in found.tables)
 
 
 def test_scores_have_their_intervals(read):
