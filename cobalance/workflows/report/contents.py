@@ -44,7 +44,7 @@ from cobalance.graph.queries import (
     read_overview,
     read_summary,
 )
-from cobalance.statistics import MAX_Q_VALUE, Comparison
+from cobalance.statistics import MAX_Q_VALUE, Comparison, first_of_summary
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.panel import read_corrections
 from cobalance.workflows.plan import (
@@ -121,8 +121,10 @@ class Contents:
         Images of each class that were mined.
     concepts, pairs : int
         Of the concept graph.
+    standing : int
+        Imbalances that stand on their own.
     own, largest : pandas.DataFrame
-        Imbalances that stand on their own, with the columns `OWN`, and the first by evidence,
+        The largest of these, with the columns `OWN`, and the first by evidence,
         with the columns of `cobalance.graph.queries.imbalances.read_imbalances`; both with
         ``audit`` where labels of models are audited.
     corrections : pandas.DataFrame or None
@@ -142,6 +144,7 @@ class Contents:
     mining: MiningOptions
     mined_sizes: Mapping[str, int]
     totals: CliqueTotals
+    standing: int
     own: pd.DataFrame
     largest: pd.DataFrame
     overview: Overview
@@ -187,7 +190,8 @@ def read_contents(
 
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
-    own_imbalances = _read_own_imbalances(store, dataset)
+    summary = read_summary(store, dataset, limit=NO_LIMIT, max_q_value=MAX_Q_VALUE)
+    own_imbalances = _read_own_imbalances(store, dataset, first_of_summary(summary, MOST))
     corrections = read_corrections(store, dataset)
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)
@@ -213,6 +217,7 @@ def read_contents(
         mining=mining,
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
+        standing=len(summary),
         own=own_imbalances,
         largest=largest,
         overview=overview,
@@ -255,9 +260,8 @@ class _QueryLog:
         return self.store.read(query, **bound)
 
 
-def _read_own_imbalances(store: GraphStore, dataset: str) -> pd.DataFrame:
+def _read_own_imbalances(store: GraphStore, dataset: str, summary: pd.DataFrame) -> pd.DataFrame:
     """Imbalances that stand on their own, with all their statistics."""
-    summary = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
     if summary.empty:
         return read_imbalances(store, dataset, Ranking(limit=1)).head(0)
 

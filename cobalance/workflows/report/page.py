@@ -33,7 +33,7 @@ from cobalance.workflows.diagnose.findings import (
 )
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.report import markup, sections
-from cobalance.workflows.report.contents import MOST, Contents, ReportOptions, Source, read_contents
+from cobalance.workflows.report.contents import Contents, ReportOptions, Source, read_contents
 from cobalance.workflows.report.sections import MAX_CLASSES
 
 
@@ -111,7 +111,7 @@ def page(contents: Contents) -> str:
 def headline(contents: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
     sizes = dict(contents.mined_sizes)
-    totals, n_own = contents.totals, len(contents.own)
+    totals, n_own = contents.totals, contents.standing
     warnings = [[warning] for warning in mining_warnings(sizes, contents.mining)]
     if not totals.cliques:
         return [[render(no_clique(contents.dataset, contents.mining, sizes))], *warnings]
@@ -119,9 +119,8 @@ def headline(contents: Contents) -> list[list[str]]:
     leaning = describe_leaning(totals.leaning, totals.unproven)
     finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
     if n_own:
-        least = text_if(n_own == MOST, "at least ")
         verb = agree(n_own, "stands on its", "stand on their")
-        finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
+        finding.append(f"; {n_own:,} {verb} own: no smaller one explains them")
 
     separator = ". Images: "
     for name, n in list(sizes.items())[:MAX_CLASSES]:

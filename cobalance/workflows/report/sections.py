@@ -60,8 +60,8 @@ def own(contents: Contents) -> str:
     """Section on imbalances that smaller combinations do not explain, in groups."""
     heading = "Imbalances that stand on their own"
     frame = contents.own
+    words = tables.describe_summary(len(frame), contents.totals.cliques)
     if frame.empty:
-        words = tables.describe_summary(0, contents.totals.cliques)
         return section(heading, paragraph(words))
 
     # Each name is a part of its own, for the direction of its text.
@@ -82,10 +82,7 @@ def own(contents: Contents) -> str:
     ]
     return section(
         heading,
-        paragraph(
-            "What smaller combinations do not explain already, in groups of concepts that occur "
-            "together."
-        ),
+        paragraph(words),
         *_plot(frame, contents),
         table("What of each imbalance is its own", [*_columns(frame, contents), *own_columns]),
         paragraph([*groups, "."], "muted"),

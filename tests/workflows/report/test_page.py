@@ -284,7 +284,7 @@ def test_a_dataset_without_imbalances_says_why(contents):
 
 def test_nothing_is_the_strongest_where_all_classes_are_alike(contents):
     totals = replace(contents.totals, imbalanced=0, leaning=0, unproven=0)
-    alike = replace(contents, own=contents.own.head(0), totals=totals)
+    alike = replace(contents, standing=0, own=contents.own.head(0), totals=totals)
     told = "".join(Read(page(alike).encode()).texts)
     assert "strongest" not in told
     assert f"Of {totals.cliques} combinations of concepts 0 lean to a class" in told
@@ -325,6 +325,22 @@ def contrast(one, other):
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_all_that_stand_on_their_own_are_counted_and_20_are_listed(store, dataset):
+    records = [
+        ImageRecord(f"{at}", name, tuple(Mention(f"c{code:02}") for code in codes))
+        for name, later in (("a", 0), ("b", 1))
+        for at in range(later, 1200, 2)
+        for codes in [[code for code in range(25) if (at * (code + 7)) % 89 < 30 + 40 * later]]
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(1), max_cliques=1000)
+    contents = read_contents(store, dataset, ReportOptions())
+    assert (contents.standing, len(contents.own)) == (25, 20)
+    told = "".join(Read(page(contents).encode()).texts)
+    assert "; 25 stand on their own: no smaller one explains them" in told
+    assert "The 20 of 25 combinations with the largest effects of their own" in told
 
 
 @pytest.mark.parametrize("n_classes", [6, 20])

@@ -46,7 +46,7 @@ from cobalance.app.web.widgets import (
     shorten,
     unless_empty,
 )
-from cobalance.base import ALL_IMAGES, agree, inflect
+from cobalance.base import ALL_IMAGES, NO_LIMIT, agree, inflect
 from cobalance.graph.database import schema
 from cobalance.graph.dataset import clique_totals
 from cobalance.graph.evaluations import Evaluation
@@ -58,6 +58,7 @@ from cobalance.graph.queries import (
     read_overview,
     read_summary,
 )
+from cobalance.statistics import first_of_summary
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph import Axis, GraphPicture, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings
@@ -224,7 +225,8 @@ def _next_step(current: CurrentDataset) -> None:
 
 def _summary(current: CurrentDataset) -> None:
     """Draw the combinations that stand on their own."""
-    frame = current.read(read_summary)
+    # How many there are is said; the largest of them are shown.
+    frame = current.read(read_summary, limit=NO_LIMIT)
     if frame.empty:
         return
 
@@ -236,6 +238,7 @@ def _summary(current: CurrentDataset) -> None:
         label += f"; {more:,} more {agree(more, 'stands on its own', 'stand on their own')}"
 
     with st.expander(label):
+        frame = first_of_summary(frame)
         texts = summary_table(frame, current.class_sizes)
         texts["concepts"] = list(map(" + ".join, frame["concepts"]))
         texts = texts.map(lambda value: escape(cell_text(value))).rename(columns=escape)
