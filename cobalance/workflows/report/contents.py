@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import NO_LIMIT, Progress, silent
+from cobalance.base import NO_LIMIT, Progress, Text, silent
 from cobalance.counting import MiningOptions
 from cobalance.generation.planning import Plan, PlanOptions
 from cobalance.graph.annotations import has_accepted
@@ -46,6 +46,7 @@ from cobalance.graph.queries import (
 )
 from cobalance.statistics import MAX_Q_VALUE, Comparison, first_of_summary
 from cobalance.workflows.cells import change_text
+from cobalance.workflows.diagnose.mine import warn_left_out
 from cobalance.workflows.panel import read_corrections
 from cobalance.workflows.plan import (
     Planned,
@@ -121,6 +122,8 @@ class Contents:
         Images of each class that were mined.
     concepts, pairs : int
         Of the concept graph.
+    left_out : Text
+        A warning of concepts that were left out of mining, or empty.
     standing : int
         Imbalances that stand on their own.
     own, largest : pandas.DataFrame
@@ -144,6 +147,7 @@ class Contents:
     mining: MiningOptions
     mined_sizes: Mapping[str, int]
     totals: CliqueTotals
+    left_out: Text
     standing: int
     own: pd.DataFrame
     largest: pd.DataFrame
@@ -217,6 +221,7 @@ def read_contents(
         mining=mining,
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
+        left_out=warn_left_out(store, dataset),
         standing=len(summary),
         own=own_imbalances,
         largest=largest,

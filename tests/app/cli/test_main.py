@@ -689,6 +689,19 @@ def test_no_common_concept_is_told_with_what_would_help(run, loaded):
     assert "No clique passes these filters" in run("imbalances", name, "--min-size", 2).stderr
 
 
+def test_concepts_that_were_left_out_are_told_beside_every_table(run, loaded):
+    rows = ["1,a,x|y", "2,a,x", "3,b,y|x", "4,b,z", "5,b,v|w"]
+    name, _ = loaded(rows)
+    said = "3 of 5 concepts are left out, since some class never shows them. To keep them, run "
+    said += f"`cobalance mine '{name}' --any-class`."
+    commands = [("imbalances", name), ("plan", name), ("compare", "datasets", name, name)]
+    for command in commands:
+        assert " ".join(run(*command).stderr.split()).count(said) == 1
+    run("mine", name, "--any-class")
+    for command in commands:
+        assert "left out" not in run(*command).stderr
+
+
 def test_what_only_one_class_has_to_show(run, loaded):
     name, said = loaded(["1,a,x", "2,b,y|x", "3,b,y"], "--common", "a")
     listed = f"cobalance cypher missing-concepts -d '{name}' -p classes=a"

@@ -280,6 +280,8 @@ def test_a_dataset_without_imbalances_says_why(contents):
     )  # fmt: skip
     told = "".join(Read(page(empty).encode()).texts)
     assert "No concept is shown by every class" in told
+    left_out = replace(contents, left_out=["3 of 9 concepts are left out."])
+    assert "3 of 9 concepts are left out." in "".join(Read(page(left_out).encode()).texts)
 
 
 def test_nothing_is_the_strongest_where_all_classes_are_alike(contents):
@@ -338,6 +340,7 @@ def test_all_that_stand_on_their_own_are_counted_and_20_are_listed(store, datase
     mine_dataset(store, dataset, MiningOptions(1), max_cliques=1000)
     contents = read_contents(store, dataset, ReportOptions())
     assert (contents.standing, len(contents.own)) == (25, 20)
+    assert contents.left_out == ""
     told = "".join(Read(page(contents).encode()).texts)
     assert "; 25 stand on their own: no smaller one explains them" in told
     assert "The 20 of 25 combinations with the largest effects of their own" in told

@@ -42,11 +42,12 @@ from cobalance.app.web.widgets import (
     button_type,
     download,
     escape,
+    in_app,
     row_values,
     shorten,
     unless_empty,
 )
-from cobalance.base import ALL_IMAGES, NO_LIMIT, agree, inflect
+from cobalance.base import ALL_IMAGES, NO_LIMIT, agree, inflect, render
 from cobalance.graph.database import schema
 from cobalance.graph.dataset import clique_totals
 from cobalance.graph.evaluations import Evaluation
@@ -63,6 +64,7 @@ from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph import Axis, GraphPicture, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings
 from cobalance.workflows.diagnose.facets import read_communities
+from cobalance.workflows.diagnose.mine import warn_left_out
 from cobalance.workflows.diagnose.steps import next_action
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
@@ -160,7 +162,9 @@ def _draw_imbalances(
     with summary:
         _summary(current)
         _draw_pairs(current, ranking)
-        st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
+        warnings = findings.mining_warnings(current.class_sizes, current.mining)
+        left_out = render(current.read(warn_left_out), in_app)
+        st.caption(escape(" ".join([*warnings, left_out])))
 
 
 def _draw_without_classes(
