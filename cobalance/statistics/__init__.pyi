@@ -59,4 +59,10 @@ from .splits import (
     SECOND as SECOND,
     ComparedSplits as ComparedSplits,
 )
-from .summary import MOST as MOST, SEED as SEED, communities as communities, summarize as summarize
+from .summary import (
+    MOST as MOST,
+    SEED as SEED,
+    communities as communities,
+    first_of_summary as first_of_summary,
+    summarize as summarize,
+)

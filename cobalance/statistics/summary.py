@@ -135,6 +135,13 @@ def summarize(
     return table.sort_values("group", kind="stable", ignore_index=True)
 
 
+def first_of_summary(summary: pd.DataFrame, limit: int = MOST) -> pd.DataFrame:
+    """Return the rows of a summary with the largest own effects, as `summarize` has so many."""
+    strength = summary["own_effect"].round(12)
+    rows = strength.sort_values(ascending=False, kind="stable").index[:limit]
+    return summary.loc[rows.sort_values()].reset_index(drop=True)
+
+
 def _communities(cliques: Cliques) -> tuple[IntArray, dict[int, tuple[str, ...]]]:
     """The community of each concept, and the most frequent concepts of each."""
     sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)

@@ -30,6 +30,7 @@ from .cells import (
 )
 from .compare import (
     MOST_CLASSES as MOST_CLASSES,
+    STATUS_MEANINGS as STATUS_MEANINGS,
     cluster_texts as cluster_texts,
     describe_comparison as describe_comparison,
     describe_outcome as describe_outcome,
@@ -80,7 +81,7 @@ from .diagnose.findings import (
     no_clique as no_clique,
     not_compared as not_compared,
 )
-from .diagnose.mine import mine as mine
+from .diagnose.mine import mine as mine, warn_left_out as warn_left_out
 from .diagnose.steps import StepState as StepState, next_action as next_action, steps_of as steps_of
 from .diagnose.tables import (
     COOCCURRENCES as COOCCURRENCES,

@@ -79,14 +79,15 @@ def number_text(number: Any, form: str) -> str:
 
 
 def signed_text(number: float, form: str) -> str:
-    """A number with its sign, a minus and not a hyphen.
+    """A number with its sign, a minus and not a hyphen; of shares in percentage points.
 
     Examples
     --------
     >>> signed_text(-2164, ",.0f"), signed_text(0.302, ".1%")
-    ('−2,164', '+30.2%')
+    ('−2,164', '+30.2 points')
     """
-    return format(number, f"+{form}").replace("-", "\N{MINUS SIGN}")
+    text = format(number, f"+{form}").replace("-", "\N{MINUS SIGN}")
+    return text.replace("%", " points")
 
 
 def count_texts(counts: Iterable[tuple[str, int]]) -> list[str]:

@@ -21,6 +21,21 @@ from cobalance.workflows.plan import bits_text
 
 MOST_CLASSES = 4
 """Classes that have columns; of more, those that a row compares are named."""
+STATUS_MEANINGS = {
+    "lost its lean": "leaned to a class before, and does not any more",
+    "weaker": "leans in both, by less now, beyond chance",
+    "within noise": "leans in both, and chance explains the change",
+    "stronger": "leans in both, by more now, beyond chance",
+    "new": "leans to a class now, and did not before",
+    "solved": "a gap before, and none any more",
+    "introduced": "a gap now, and none before",
+    "reduced": "a gap in both, smaller now",
+    "grown": "a gap in both, larger now",
+    "unchanged": "the same gap in both",
+    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
+    "was not mined",
+}
+"""Of a comparison by rates or by counts, what became of a combination."""
 
 
 def comparison_table(comparison: Comparison) -> pd.DataFrame:
@@ -73,7 +88,12 @@ def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
 def describe_comparison(comparison: Comparison) -> str:
     """Summarize a comparison in a few sentences."""
     totals = comparison.totals()
-    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in statuses_of(comparison.by))
+    by_status = []
+    for status in statuses_of(comparison.by):
+        number = int(totals[status])
+        by_status.append(f"{number:,} {agree(number, status, status.replace('its', 'their'))}")
+    counts = ", ".join(by_status)
+
     left_out = sum(comparison.left_out.values())
     more = text_if(left_out, f" Smaller changes not listed: {left_out:,} (see --limit).")
     if comparison.by == "counts":
@@ -82,7 +102,7 @@ def describe_comparison(comparison: Comparison) -> str:
 
     leaned = int(totals["leaning_before"])
     differences = cells.change_text(totals["difference_before"], totals["difference_after"], ".2f")
-    sentences = [describe_outcome(comparison), f"{counts[:1].upper()}{counts[1:]}."]
+    sentences = [describe_outcome(comparison), f"{counts}."]
     if leaned:
         sentences.append(f"The rates of the {leaned:,} that leaned differ by {differences} in all.")
     if comparison.bits:

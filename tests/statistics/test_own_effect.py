@@ -17,7 +17,7 @@ from cobalance.counting.incidence import build_incidence
 from cobalance.statistics.imbalance import imbalance_table
 from cobalance.statistics.interaction import INTERACTION_TESTS, exact_interaction, interaction
 from cobalance.statistics.own_effect import find_closed, own_effects
-from cobalance.statistics.summary import communities, summarize
+from cobalance.statistics.summary import communities, first_of_summary, summarize
 
 
 def poisson_fit(table):
@@ -203,6 +203,9 @@ def test_summary_names_the_planted_pair_and_leaves_out_what_it_explains():
     effects = table.groupby("group")["own_effect"].max()
     assert effects.is_monotonic_decreasing
     assert table.equals(summarize(cliques, limit=5))
+    whole = summarize(cliques, limit=1000)
+    assert len(whole) > 2
+    assert first_of_summary(whole, 2).equals(summarize(cliques, limit=2))
 
 
 def test_communities_are_those_that_are_linked_among_themselves():

@@ -26,6 +26,7 @@ from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.queries import comparison
 from cobalance.statistics import MAX_Q_VALUE
 from cobalance.workflows import compare, published as published_files
+from cobalance.workflows.diagnose import mine as mining_flow
 from cobalance.workflows.plan import compare as planner_comparison, proof
 
 if TYPE_CHECKING:
@@ -70,8 +71,11 @@ def compare_datasets(
             max_size=max_size,
             limit=limit,
         )
+        left_out = [
+            mining_flow.warn_left_out(store, name) for name in dict.fromkeys((before, after))
+        ]
 
-    for note in compared.notes:
+    for note in filter(None, [*compared.notes, *left_out]):
         notes.print(render(note, in_shell))
     if not to.is_shown:
         to.write(compared.cliques)

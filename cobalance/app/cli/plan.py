@@ -25,7 +25,7 @@ from cobalance.base import pandas as pd, render
 from cobalance.base.safe_text import safe_text
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
 from cobalance.graph import JOB
-from cobalance.workflows.diagnose import tables as diagnose_tables
+from cobalance.workflows.diagnose import mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries
 
@@ -92,11 +92,12 @@ def plan(
             continued=continued or (),
             supported_only=supported_only,
         )
+        left_out = mining_flow.warn_left_out(store, dataset)
 
     if to.is_shown:
         notes.print(diagnose_tables.describe_mining(planned.state.mining_options()))
     write_plan(to, planned.plan, plan_summaries.plan_table(planned))
-    for note in plan_summaries.plan_notes(planned):
+    for note in filter(None, [*plan_summaries.plan_notes(planned), left_out]):
         notes.print(safe_text(render(note, in_shell)))
     if warning := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{warning} Leave them out with --supported-only.")

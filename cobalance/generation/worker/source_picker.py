@@ -1,6 +1,7 @@
 """Pick the source image of each candidate, and remember the classes that have none."""
 
 import logging
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -38,6 +39,7 @@ class SourcePicker:
     def __init__(self, sources: Sources | None, *, required: bool, backend: str) -> None:
         self._sources, self.required, self._backend = sources, required, backend
         self._missing: dict[str, MissingSource | None] = {}
+        self._looking = threading.Lock()
 
     def pick(
         self, class_name: str, seed: int, planned: Sequence[str] = (), *, of_any_class: bool = False
@@ -106,11 +108,13 @@ class SourcePicker:
 
     def missing(self, class_name: str) -> MissingSource | None:
         """Reason why a class has no source; None if it has one. The same in every process."""
-        if class_name not in self._missing:
-            missing = self._missing[class_name] = self._find_missing(class_name)
-            if missing is not None and not self.required and self._sources is not None:
-                _log.warning("%s Until then its objects are painted.", missing.message)
-        return self._missing[class_name]
+        # Chunks of a job run in several threads: one looks and warns, the others wait for it.
+        with self._looking:
+            if class_name not in self._missing:
+                missing = self._missing[class_name] = self._find_missing(class_name)
+                if missing is not None and not self.required and self._sources is not None:
+                    _log.warning("%s Until then its objects are painted.", missing.message)
+            return self._missing[class_name]
 
     def why_painted(self, class_name: str) -> str:
         """Reason for painting an object of a class, for provenance; empty without image files."""

@@ -44,7 +44,8 @@ class CliqueTotals:
     """Numbers of cliques: of one concept, of any size, and with a gap above 0.
 
     Also those that lean to a class, with a q-value of at most 0.05, and of the others those that
-    have a gap, too.
+    have a gap, too. `left_out` are concepts that are not common to the classes; it is 0 where the
+    numbers of the graph do not tell, as only some images or frequent concepts were mined.
     """
 
     concepts: int
@@ -52,6 +53,7 @@ class CliqueTotals:
     imbalanced: int
     leaning: int
     unproven: int
+    left_out: int = 0
 
 
 def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
@@ -70,7 +72,12 @@ def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
         )
 
     (row,) = store.read(statements.CLIQUE_TOTALS, dataset=dataset)
-    return CliqueTotals(**row)
+    not_mined = row.pop("in_graph") - row["concepts"]
+    options = state.mining_options()
+    # Otherwise concepts may be left out for another reason.
+    if options.common == () or options.split is not None or options.min_support > 1:
+        not_mined = 0
+    return CliqueTotals(**row, left_out=not_mined)
 
 
 def read_mining_options(store: GraphStore, dataset: str) -> MiningOptions:

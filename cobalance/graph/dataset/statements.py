@@ -229,11 +229,12 @@ RETURN y.name AS class_name, i.id AS id, i.uri AS uri""",
 )
 
 CLIQUE_TOTALS = Statement(
-    "Number of cliques mined, as kept at mining.",
+    "Number of cliques mined, as kept at mining, and of concepts in the graph.",
     """
 MATCH (d:Dataset {name: $dataset})
 RETURN d.single_cliques AS concepts, d.cliques AS cliques, d.imbalanced_cliques AS imbalanced,
-  d.leaning_cliques AS leaning, d.unproven_cliques AS unproven""",
+  d.leaning_cliques AS leaning, d.unproven_cliques AS unproven,
+  COUNT { MATCH (:Concept {dataset: $dataset}) } AS in_graph""",
 )
 
 DELETE_UNMINED_IMAGES = Statement(

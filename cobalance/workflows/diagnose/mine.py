@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from cobalance.base import DataError, Progress, log_run, silent
+from cobalance.base import Action, DataError, Progress, Text, inflect, log_run, silent
 from cobalance.counting import Engine, MiningOptions
 from cobalance.graph import (
     CountedImages,
@@ -12,8 +12,10 @@ from cobalance.graph import (
     HeldImages,
     MiningReport,
     apply_tags,
+    clique_totals,
     dataset_state,
     mine_images,
+    read_mining_options,
 )
 
 
@@ -69,3 +71,18 @@ def mine(
             compared=classes,
             progress=progress,
         )
+
+
+def warn_left_out(store: GraphStore, dataset: str) -> Text:
+    """Warn of concepts that mining left out, as some class never shows them; empty for none."""
+    totals = clique_totals(store, dataset)
+    n_left_out = totals.left_out
+    # Without any combination, `findings.no_clique` says why.
+    if not (n_left_out and totals.cliques):
+        return ""
+
+    who = " or ".join(map(repr, read_mining_options(store, dataset).common or ())) or "some class"
+    of_all = f"{n_left_out:,} of {inflect(totals.concepts + n_left_out, 'concepts')}"
+    are, them = ("is", "it") if n_left_out == 1 else ("are", "them")
+    text = f"{of_all} {are} left out, since {who} never shows {them}. To keep {them}, "
+    return (text, Action("mine", dataset, common=()), ".")

@@ -37,7 +37,7 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
     """Effect of a plan per clique size, in the columns that fit a terminal."""
     summary = planned.summary.reset_index().query("cliques > 0")
     table = summary[["size", "cliques"]].reset_index(drop=True)
-    if planned.plan.planner == WHOLE_IMAGES:
+    if balances_rates(planned.plan):
         leaning = _lean_by_size(planned.cliques, planned.after).loc[table["size"]]
         table["lean to a class"] = change_texts(leaning["leaned"], leaning["leans"])
         table["rate differences of those that leaned"] = change_texts(
@@ -153,6 +153,11 @@ def describe_sizes(planned: "Planned") -> Text:
     return (" ".join(sentences) + " To choose another: ", Setting("budget"), ".")
 
 
+def balances_rates(plan: Plan) -> bool:
+    """Whether a plan balances rates, the share of each class's images, and not counts."""
+    return plan.planner == WHOLE_IMAGES or bool(plan.planner_options.get("rates"))
+
+
 def describe_plan(plan: Plan) -> str:
     """Summarize a plan in one sentence."""
     by_class = ", ".join(count_texts(plan.images_by_class().items()))
@@ -169,7 +174,7 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     `cobalance.statistics.association.disagreements`; none where a planner balances rates.
     """
     planned = sorted({query.concepts for query in plan.queries})
-    if plan.planner == WHOLE_IMAGES or plan.planner_options.get("rates"):
+    if balances_rates(plan):
         return 0, len(planned)
     rows = find_rows(cliques, planned)
     chosen = cliques.take(rows[rows >= 0])
@@ -326,7 +331,7 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     >>> describe_balance(plan(found, "conbias", PlanOptions(1, 1)), found)
     'The plan balances counts, not rates: the rates contradict 1 of its 2 cliques.'
     """
-    if plan.planner == WHOLE_IMAGES or plan.planner_options.get("rates"):
+    if balances_rates(plan):
         return "The plan balances rates, the share of each class's images, not counts."
     contradicted, planned = count_contradicted(plan, cliques)
     if not planned:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import NO_LIMIT, Progress, silent
-from cobalance.counting import Cliques, MiningOptions
-from cobalance.generation import Plan, PlanOptions, measure_all
-from cobalance.generation.planning import simulation
+from cobalance.base import NO_LIMIT, Progress, Text, silent
+from cobalance.counting import MiningOptions
+from cobalance.generation import Plan, PlanOptions
 from cobalance.graph import (
     CATALOGUE,
     CliqueTotals,
+    DatasetState,
     Evaluation,
     GraphStore,
     Overview,
@@ -41,9 +41,18 @@ from cobalance.graph import (
 )
 from cobalance.graph.dataset import statements
 from cobalance.graph.evaluations import statements as of_evaluations
-from cobalance.statistics import MAX_Q_VALUE, Comparison
+from cobalance.statistics import MAX_Q_VALUE, Comparison, first_of_summary
+from cobalance.workflows.cells import change_text
+from cobalance.workflows.diagnose.mine import warn_left_out
 from cobalance.workflows.panel import read_corrections
-from cobalance.workflows.plan import compare_datasets, describe_balance, describe_worth
+from cobalance.workflows.plan import (
+    Planned,
+    balances_rates,
+    compare_datasets,
+    describe_balance,
+    describe_worth,
+    plan_table,
+)
 
 MOST = 20
 """Imbalances of a table."""
@@ -84,18 +93,18 @@ class Source:
 class PlanContents:
     """A plan: its planner, images of each class, and effect.
 
-    `balance` says whether counts or rates are balanced; `summary` is that of
-    `cobalance.generation.planning.simulation.summarize_plan` and `coverage` the rows of the saved
-    query ``plan-coverage``. All three are empty for a plan that edits images.
+    `effect` says whether counts or rates are balanced, and what of them remains; `by_size` is the
+    table of `cobalance.workflows.plan.summaries.plan_table` and `coverage` the rows of the saved
+    query ``plan-coverage``, of a plan of counts. All are empty for a plan that edits images.
     """
 
     name: str
     planner: str
     queries: int
     images: Mapping[str, int]
-    summary: pd.DataFrame
+    by_size: pd.DataFrame
     coverage: pd.DataFrame
-    balance: str = ""
+    effect: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +119,12 @@ class Contents:
         Images of each class that were mined.
     concepts, pairs : int
         Of the concept graph.
+    left_out : Text
+        A warning of concepts that were left out of mining, or empty.
+    standing : int
+        Imbalances that stand on their own.
     own, largest : pandas.DataFrame
-        Imbalances that stand on their own, with the columns `OWN`, and the first by evidence,
+        The largest of these, with the columns `OWN`, and the first by evidence,
         with the columns of `cobalance.graph.queries.imbalances.read_imbalances`; both with
         ``audit`` where labels of models are audited.
     corrections : pandas.DataFrame or None
@@ -131,6 +144,8 @@ class Contents:
     mining: MiningOptions
     mined_sizes: Mapping[str, int]
     totals: CliqueTotals
+    left_out: Text
+    standing: int
     own: pd.DataFrame
     largest: pd.DataFrame
     overview: Overview
@@ -168,7 +183,7 @@ def read_contents(
     state = dataset_state(store, dataset)
     mining = mining_of(state)
 
-    plan = None if options.plan is None else _read_plan(log, options.plan)
+    plan = None if options.plan is None else _read_plan(log, state, options.plan)
     evaluation, scores = _read_evaluation(log, options.evaluation)
     comparison = None
     if options.compare is not None:
@@ -176,7 +191,8 @@ def read_contents(
 
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
-    own_imbalances = _read_own_imbalances(store, dataset)
+    summary = read_summary(store, dataset, limit=NO_LIMIT, max_q_value=MAX_Q_VALUE)
+    own_imbalances = _read_own_imbalances(store, dataset, first_of_summary(summary, MOST))
     corrections = read_corrections(store, dataset)
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)
@@ -202,6 +218,8 @@ def read_contents(
         mining=mining,
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
+        left_out=warn_left_out(store, dataset),
+        standing=len(summary),
         own=own_imbalances,
         largest=largest,
         overview=overview,
@@ -244,9 +262,8 @@ class _QueryLog:
         return self.store.read(query, **bound)
 
 
-def _read_own_imbalances(store: GraphStore, dataset: str) -> pd.DataFrame:
+def _read_own_imbalances(store: GraphStore, dataset: str, summary: pd.DataFrame) -> pd.DataFrame:
     """Imbalances that stand on their own, with all their statistics."""
-    summary = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
     if summary.empty:
         return read_imbalances(store, dataset, Ranking(limit=1)).head(0)
 
@@ -294,7 +311,7 @@ def _note_picture(log: _QueryLog, overview: Overview) -> None:
         log.query("Links of the picture", name, concepts=concepts, limit=MAX_EDGES)
 
 
-def _read_plan(log: _QueryLog, name: str) -> PlanContents:
+def _read_plan(log: _QueryLog, state: DatasetState, name: str) -> PlanContents:
     """A plan with its effect on the imbalances."""
     store, dataset = log.store, log.dataset
     queries = read_plan(store, dataset, name)
@@ -305,32 +322,29 @@ def _read_plan(log: _QueryLog, name: str) -> PlanContents:
     options = PlanOptions(row["min_size"] or 1)
     plan = Plan(row["planner"], options, tuple(queries), json.loads(row["planner_options"]))
 
-    balance = ""
-    summary = coverage = pd.DataFrame()
+    effect, by_size, coverage = "", pd.DataFrame(), pd.DataFrame()
     # What edits leave of an imbalance is known only once they are made.
     if not any(query.edit for query in queries):
         cliques = load_cliques(store, dataset)
-        summary = simulation.summarize_plan(cliques, plan).reset_index()
-        balance = f"{describe_balance(plan, cliques)} {_describe_effect(log, plan, cliques)}"
-        rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
-        coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
+        images, _ = load_named_images(store, dataset, mining_of(state).split) or (None, ())
+        planned = Planned(plan, state, cliques, plan.options.rows(cliques), images=images)
+        effect = f"{describe_balance(plan, cliques)} {describe_worth(planned.measures)}"
+        by_size = plan_table(planned)
+
+        if not balances_rates(plan):
+            gaps = planned.summary[["total_gap_before", "total_gap_after"]].sum()
+            effect += f" Sum of gaps: {change_text(*gaps)}, if all images are made."
+            rows = log.rows(
+                "Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST
+            )
+            coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
 
     return PlanContents(
         name=name,
         planner=plan.planner,
         queries=len(queries),
         images=plan.images_by_class(),
-        summary=summary,
+        by_size=by_size,
         coverage=coverage,
-        balance=balance,
+        effect=effect,
     )
-
-
-def _describe_effect(log: _QueryLog, plan: Plan, cliques: Cliques) -> str:
-    """How a plan changes the imbalances, in words."""
-    sets = simulation.sets_of(cliques, plan.queries)
-    after = simulation.simulate_images(cliques, sets)
-    split = mining_of(dataset_state(log.store, log.dataset)).split
-    images, _ = load_named_images(log.store, log.dataset, split) or (None, ())
-    planned_rows = plan.options.rows(cliques)
-    return describe_worth(measure_all(cliques, after, sets, planned_rows, images=images))

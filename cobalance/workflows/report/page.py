@@ -22,8 +22,9 @@ from cobalance.base import (
     text_if,
 )
 from cobalance.graph import GraphStore
-from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
+from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE, statuses_of
 from cobalance.workflows.cells import is_missing, more_text, rate_texts
+from cobalance.workflows.compare import STATUS_MEANINGS
 from cobalance.workflows.concept_graph import text
 from cobalance.workflows.diagnose.findings import (
     describe_leaning,
@@ -32,7 +33,7 @@ from cobalance.workflows.diagnose.findings import (
 )
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.report import markup, sections
-from cobalance.workflows.report.contents import MOST, Contents, ReportOptions, Source, read_contents
+from cobalance.workflows.report.contents import Contents, ReportOptions, Source, read_contents
 from cobalance.workflows.report.sections import MAX_CLASSES
 
 
@@ -110,17 +111,17 @@ def page(contents: Contents) -> str:
 def headline(contents: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
     sizes = dict(contents.mined_sizes)
-    totals, n_own = contents.totals, len(contents.own)
-    warnings = [[warning] for warning in mining_warnings(sizes, contents.mining)]
+    totals, n_own = contents.totals, contents.standing
+    texts = [*mining_warnings(sizes, contents.mining), contents.left_out]
+    warnings = [[render(warning)] for warning in filter(None, texts)]
     if not totals.cliques:
         return [[render(no_clique(contents.dataset, contents.mining, sizes))], *warnings]
 
     leaning = describe_leaning(totals.leaning, totals.unproven)
     finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
     if n_own:
-        least = text_if(n_own == MOST, "at least ")
         verb = agree(n_own, "stands on its", "stand on their")
-        finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
+        finding.append(f"; {n_own:,} {verb} own: no smaller one explains them")
 
     separator = ". Images: "
     for name, n in list(sizes.items())[:MAX_CLASSES]:
@@ -227,10 +228,10 @@ def method(contents: Contents) -> Iterator[str]:
     )
 
     yield (
-        "The odds ratio compares the class with most images of a combination with the class with "
-        f"fewest: the odds that an image shows it, with Woolf's {contents.mining.confidence:.0%} "
-        "interval (Annals of Human Genetics 1955), and half an image added to each cell of a table "
-        "with an empty one (Haldane 1956, Anscombe 1956)."
+        "The odds ratio compares the class with the highest rate of a combination with the class "
+        "with the lowest: the odds that an image shows it, with Woolf's "
+        f"{contents.mining.confidence:.0%} interval (Annals of Human Genetics 1955), and half an "
+        "image added to each cell of a table with an empty one (Haldane 1956, Anscombe 1956)."
     )
 
     yield (
@@ -244,10 +245,13 @@ def method(contents: Contents) -> Iterator[str]:
     tests = sorted({*map(str, contents.largest.get("test", []))} - {"none"})
     tests_text = text_if(tests, f" Tests of the imbalances above: {', '.join(tests)}.")
     yield (
-        "p-values are of equal rates in all classes: Fisher's exact test where an expected count "
-        "is below five and there are two classes, else the chi-square test of homogeneity. "
-        "q-values adjust them over all combinations (Benjamini and Hochberg, Journal of the Royal "
-        f"Statistical Society B 1995).{tests_text}"
+        "p-values are of equal rates in all classes: the chi-square test of homogeneity or, where "
+        "an expected count is below five, an exact test (fisher): Fisher's for two classes, that "
+        "of Freeman and Halton (Biometrika 1951) for more. Where the tables of more classes are "
+        "too many, or images are in clusters, it is of each class against the others, times the "
+        "number of classes (fisher each class; Bonferroni). q-values adjust them over all "
+        "combinations (Benjamini and Hochberg, Journal of the Royal Statistical Society B "
+        f"1995).{tests_text}"
     )
 
     yield (
@@ -260,10 +264,9 @@ def method(contents: Contents) -> Iterator[str]:
     )
 
     if contents.comparison is not None:
-        yield (
-            "Closed: a gap before and none after. Opened: none before and one after. A combination "
-            "is absent where it was not counted in the other dataset."
-        )
+        names = statuses_of(contents.comparison.by)
+        meanings = "; ".join(f"{name}: {STATUS_MEANINGS[name]}" for name in names)
+        yield f"What became of a combination in the other dataset. {meanings}."
     if contents.plan is not None:
         yield (
             "What remains after the plan is simulated: each planned image counts in every "

@@ -18,7 +18,6 @@ from cobalance.statistics import (
 )
 from cobalance.workflows.cells import (
     cell_text,
-    change_text,
     change_texts,
     class_pairs,
     is_missing,
@@ -61,8 +60,8 @@ def own(contents: Contents) -> str:
     """Section on imbalances that smaller combinations do not explain, in groups."""
     heading = "Imbalances that stand on their own"
     frame = contents.own
+    words = tables.describe_summary(len(frame), contents.totals.cliques)
     if frame.empty:
-        words = tables.describe_summary(0, contents.totals.cliques)
         return section(heading, paragraph(words))
 
     # Each name is a part of its own, for the direction of its text.
@@ -83,10 +82,7 @@ def own(contents: Contents) -> str:
     ]
     return section(
         heading,
-        paragraph(
-            "What smaller combinations do not explain already, in groups of concepts that occur "
-            "together."
-        ),
+        paragraph(words),
         *_plot(frame, contents),
         table("What of each imbalance is its own", [*_columns(frame, contents), *own_columns]),
         paragraph([*groups, "."], "muted"),
@@ -315,25 +311,19 @@ def plan(contents: Contents) -> str:
 
 
 def _remaining(plan: PlanContents) -> Iterator[str]:
-    if plan.summary.empty:
+    if plan.by_size.empty:
         yield paragraph("It edits images, so that what remains depends on what is kept of them.")
         return
 
-    summary = plan.summary[plan.summary["cliques"] > 0]
-    before, after = summary["total_gap_before"], summary["total_gap_after"]
-    change = change_text(int(before.sum()), int(after.sum()))
-    yield paragraph(f"Sum of gaps: {change}, if all images are made.")
-    yield paragraph(plan.balance)
-
-    imbalanced = change_texts(summary["imbalanced_before"], summary["imbalanced_after"])
-    by_size = [
-        Column("concepts", summary["size"].astype(str).tolist()),
-        Column("imbalanced", imbalanced, True),
-        Column("sum of gaps", change_texts(before, after), True),
-    ]
+    yield paragraph(plan.effect)
+    # The images of each class have a table of their own.
+    measures = plan.by_size.iloc[:, :4]
+    by_size = [Column(name, values.tolist(), True) for name, values in measures.items()]
     yield table("Combinations before and after the plan, by number of concepts", by_size)
 
     rows = plan.coverage
+    if rows.empty:
+        return
     by_gap = [
         Column("concepts", list(map(tuple, rows["concepts"]))),
         Column("gap", change_texts(rows["gap"], rows["gap_after"]), True),

@@ -558,7 +558,7 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
         assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
         run("plan", name, "--planner", "conbias", "--name", " mine ", "--min-size", 1)
         assert "mine" in run("cypher", "plans", "-d", name).stdout
-        assert "0 lost its lean" in run("compare", "datasets", name, typed).stdout
+        assert "0 lost their lean" in run("compare", "datasets", name, typed).stdout
         done = run("plan", name, "--planner", "conbias", "--name", " ", exit_code=2)
         assert "'' cannot name a plan" in done.stderr
         run("datasets", "rename", typed, f"{typed} 2 ")
@@ -687,6 +687,19 @@ def test_no_common_concept_is_told_with_what_would_help(run, loaded):
         assert "filters" not in said
     run("mine", name, "--any-class")
     assert "No clique passes these filters" in run("imbalances", name, "--min-size", 2).stderr
+
+
+def test_concepts_that_were_left_out_are_told_beside_every_table(run, loaded):
+    rows = ["1,a,x|y", "2,a,x", "3,b,y|x", "4,b,z", "5,b,v|w"]
+    name, _ = loaded(rows)
+    said = "3 of 5 concepts are left out, since some class never shows them. To keep them, run "
+    said += f"`cobalance mine '{name}' --any-class`."
+    commands = [("imbalances", name), ("plan", name), ("compare", "datasets", name, name)]
+    for command in commands:
+        assert " ".join(run(*command).stderr.split()).count(said) == 1
+    run("mine", name, "--any-class")
+    for command in commands:
+        assert "left out" not in run(*command).stderr
 
 
 def test_what_only_one_class_has_to_show(run, loaded):

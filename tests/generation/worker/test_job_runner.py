@@ -1,7 +1,9 @@
 """The job runner: images whose object cannot be taken from the dataset."""
 
 import json
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from io import BytesIO
 
@@ -79,6 +81,19 @@ def test_what_is_said_of_a_painted_object_names_no_file(open_runner, folder):
     written = folder.read(row["path"]) + folder.read("job/chunks/000.json")
     assert b"hunter2" not in written
     assert b"0f3c" not in written
+
+
+def test_chunks_that_run_at_once_warn_of_a_class_without_sources_once(open_runner, caplog):
+    class Slow(dict):
+        def __getitem__(self, uri):
+            time.sleep(0.2)
+            return super().__getitem__(uri)
+
+    runner = open_runner(Slow({"a.png": b"no image"}))
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(runner.run, [Chunk("job", f"{n}", ((0, n),)) for n in range(3)]))
+    (warning,) = caplog.messages
+    assert warning.startswith("No object of class 'cat' can be taken from 1 of its 1 images")
 
 
 def test_a_class_that_must_not_be_painted_fails_its_queries_once(open_runner):

@@ -16,14 +16,17 @@ import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
+from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.statistics.comparison import STATUSES
+from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.plan.summaries import describe_worth, plan_table
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
-from cobalance.workflows.report.page import page
+from cobalance.workflows.report.page import method, page
 from tests.support import unequal
 from tests.workflows.report.conftest import CLASSES, CONCEPTS, SIZES, images
 from tests.workflows.report.reading import Read
@@ -134,6 +137,20 @@ def test_before_and_after_counts_what_leans(read, contents):
         assert change["rate difference"] == " → ".join(differences)
 
 
+def test_the_method_is_that_of_the_tables(contents):
+    told = " ".join(method(contents))
+    assert "compares the class with the highest rate of a combination with the class with" in told
+    assert "that of Freeman and Halton" in told
+    assert "fisher each class" in told
+    assert "lost its lean: leaned to a class before, and does not any more" in told
+    assert "Closed" not in told
+    by_counts = " ".join(
+        method(replace(contents, comparison=replace(contents.comparison, by="counts")))
+    )
+    assert "solved: a gap before, and none any more" in by_counts
+    assert "lost its lean" not in by_counts
+
+
 def test_plan_closes_the_gaps_it_says(read, contents, store):
     rows = read.table("Images to make of each class")
     query, bound = bind_named(
@@ -146,6 +163,22 @@ def test_plan_closes_the_gaps_it_says(read, contents, store):
     remain = read.table("The largest gaps, and what the plan leaves")
     assert all(row["gap"].endswith("→ 0") for row in remain)
     assert len(remain) == 20
+
+
+def test_a_plan_of_rates_is_told_by_rates(store, hostile):
+    """As `cobalance plan` has it: by evidence and rates, and not by gaps in images."""
+    name = hostile[0]
+    planned = plan_dataset(store, name, "whole-images", PlanOptions(1, 2, budget=60), "even")
+    found = Read(page(read_contents(store, name, ReportOptions(plan="even"))).encode())
+    rows = found.table("Combinations before and after the plan")
+    shown_there = plan_table(planned).astype(str).to_dict("records")
+    assert rows == shown_there
+    assert {"lean to a class", "rate differences of those that leaned"} <= {*rows[0]}
+    told = "".join(found.texts)
+    assert describe_worth(planned.measures) in told
+    assert "The plan balances rates" in told
+    assert "Sum of gaps" not in told
+    assert not any(caption.startswith("The largest gaps") for caption in found.tables)
 
 
 def test_scores_have_their_intervals(read):
@@ -247,11 +280,13 @@ def test_a_dataset_without_imbalances_says_why(contents):
     )  # fmt: skip
     told = "".join(Read(page(empty).encode()).texts)
     assert "No concept is shown by every class" in told
+    left_out = replace(contents, left_out=["3 of 9 concepts are left out."])
+    assert "3 of 9 concepts are left out." in "".join(Read(page(left_out).encode()).texts)
 
 
 def test_nothing_is_the_strongest_where_all_classes_are_alike(contents):
     totals = replace(contents.totals, imbalanced=0, leaning=0, unproven=0)
-    alike = replace(contents, own=contents.own.head(0), totals=totals)
+    alike = replace(contents, standing=0, own=contents.own.head(0), totals=totals)
     told = "".join(Read(page(alike).encode()).texts)
     assert "strongest" not in told
     assert f"Of {totals.cliques} combinations of concepts 0 lean to a class" in told
@@ -292,6 +327,23 @@ def contrast(one, other):
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_all_that_stand_on_their_own_are_counted_and_20_are_listed(store, dataset):
+    records = [
+        ImageRecord(f"{at}", name, tuple(Mention(f"c{code:02}") for code in codes))
+        for name, later in (("a", 0), ("b", 1))
+        for at in range(later, 1200, 2)
+        for codes in [[code for code in range(25) if (at * (code + 7)) % 89 < 30 + 40 * later]]
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(1), max_cliques=1000)
+    contents = read_contents(store, dataset, ReportOptions())
+    assert (contents.standing, len(contents.own)) == (25, 20)
+    assert contents.left_out == ""
+    told = "".join(Read(page(contents).encode()).texts)
+    assert "; 25 stand on their own: no smaller one explains them" in told
+    assert "The 20 of 25 combinations with the largest effects of their own" in told
 
 
 @pytest.mark.parametrize("n_classes", [6, 20])

@@ -15,6 +15,7 @@ from cobalance.base import (
     Plugin,
     is_image_property,
     sparse,
+    text_if,
 )
 from cobalance.counting import Cliques, Incidence, sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
@@ -497,13 +498,14 @@ class _Search:
         sets = sets_matrix(members, pool.cliques.n_concepts)
         changed = np.asarray(abs(sets - pool.sets[set_rows]).sum(axis=1)).ravel()
         bound = self._bound(sets, images)
+        least = f"; no mix of these sets with as many images of each class gets below {bound:,.0f}"
         note = (
             f"The lean statistic falls from {self.before:,.0f} to "
-            f"{lean.statistic(self.weights):,.0f}; no mix of these "
-            f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
-            f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean_concepts:.1f}; "
-            f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
-            f"an added one is seen with each of the others in {SEEN} real images or more."
+            f"{lean.statistic(self.weights):,.0f}{text_if(round(bound), least)}. Of the concepts "
+            f"that were counted, planned images show {n @ lengths / n.sum():.1f} each, real ones "
+            f"{pool.mean_concepts:.1f}; {n @ changed / n.sum():.1f} of them differ from the real "
+            "image that they follow, and an added one is seen with each of the others in "
+            f"{SEEN} real images or more."
         )
 
         return PlannedImages(

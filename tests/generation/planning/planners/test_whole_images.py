@@ -72,6 +72,22 @@ def test_a_fifth_of_the_images_leaves_few_leans_and_they_are_not_overfull(six):
     assert shown <= 1.7 * np.diff(images.indptr).mean()
     assert n.sum() / len(n) >= 3
     assert len(n) <= 500
+    assert (
+        f"; no mix of these sets with as many images of each class gets below {found.bound:,.0f}. "
+        in (found.note)
+    )
+    assert f"Of the concepts that were counted, planned images show {shown:.1f} each" in found.note
+
+
+def test_a_bound_of_0_says_nothing_and_is_not_told():
+    labels = np.repeat([0, 1], 50)
+    concepts = np.concatenate([[0] * 40 + [1] * 10, [0] * 10 + [1] * 40])
+    images = build_incidence(np.arange(100), concepts, labels, ["cow", "road"], ["x", "y"])
+    found = planned(images, mine_cliques(images), budget=500)
+    assert found.bound == pytest.approx(0, abs=0.4)
+    assert found.images.sum() > 0
+    assert "no mix" not in found.note
+    assert "falls from 72 to 0. Of the concepts" in found.note
 
 
 def test_sets_are_edits_of_their_source_by_concepts_that_are_seen_with_it(six):

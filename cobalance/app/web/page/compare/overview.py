@@ -12,22 +12,8 @@ from cobalance.app.web.widgets import (
 )
 from cobalance.graph import StepId
 from cobalance.statistics import Comparison, statuses_of
-from cobalance.workflows import bits_text, change_text, signed_text
+from cobalance.workflows import STATUS_MEANINGS, bits_text, change_text, signed_text
 
-_MEANINGS = {
-    "lost its lean": "leaned to a class before, and does not any more",
-    "weaker": "leans in both, by less now, beyond chance",
-    "within noise": "leans in both, and chance explains the change",
-    "stronger": "leans in both, by more now, beyond chance",
-    "new": "leans to a class now, and did not before",
-    "solved": "a gap before, and none any more",
-    "introduced": "a gap now, and none before",
-    "reduced": "a gap in both, smaller now",
-    "grown": "a gap in both, larger now",
-    "unchanged": "the same gap in both",
-    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
-    "was not mined",
-}
 _LEANING = "Combinations whose rates differ between the classes beyond chance, q of at most 0.05."
 
 
@@ -74,7 +60,7 @@ def draw_statuses(comparison: Comparison) -> None:
         {
             "of": (names, text_column("Status", width=95)),
             "cliques": ([int(totals[name]) for name in names], count_column("Cliques", 70)),
-            "meaning": ([_MEANINGS[name] for name in names], text_column("Meaning")),
+            "meaning": ([STATUS_MEANINGS[name] for name in names], text_column("Meaning")),
         },
         None,
         alt="How many cliques have each status",

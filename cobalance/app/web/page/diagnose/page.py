@@ -42,11 +42,12 @@ from cobalance.app.web.widgets import (
     button_type,
     download,
     escape,
+    in_app,
     row_values,
     shorten,
     unless_empty,
 )
-from cobalance.base import ALL_IMAGES, agree, inflect
+from cobalance.base import ALL_IMAGES, NO_LIMIT, agree, inflect, render
 from cobalance.graph import (
     Evaluation,
     Overview,
@@ -58,6 +59,7 @@ from cobalance.graph import (
     read_summary,
 )
 from cobalance.graph.database import schema
+from cobalance.statistics import first_of_summary
 from cobalance.workflows import (
     Axis,
     GraphPicture,
@@ -71,6 +73,7 @@ from cobalance.workflows import (
     of_overview,
     read_communities,
     summary_table,
+    warn_left_out,
 )
 from cobalance.workflows.diagnose import findings
 from cobalance.workflows.report.page import report
@@ -163,7 +166,9 @@ def _draw_imbalances(
     with summary:
         _summary(current)
         _draw_pairs(current, ranking)
-        st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
+        warnings = findings.mining_warnings(current.class_sizes, current.mining)
+        left_out = render(current.read(warn_left_out), in_app)
+        st.caption(escape(" ".join([*warnings, left_out])))
 
 
 def _draw_without_classes(
@@ -228,7 +233,8 @@ def _next_step(current: CurrentDataset) -> None:
 
 def _summary(current: CurrentDataset) -> None:
     """Draw the combinations that stand on their own."""
-    frame = current.read(read_summary)
+    # How many there are is said; the largest of them are shown.
+    frame = current.read(read_summary, limit=NO_LIMIT)
     if frame.empty:
         return
 
@@ -240,6 +246,7 @@ def _summary(current: CurrentDataset) -> None:
         label += f"; {more:,} more {agree(more, 'stands on its own', 'stand on their own')}"
 
     with st.expander(label):
+        frame = first_of_summary(frame)
         texts = summary_table(frame, current.class_sizes)
         texts["concepts"] = list(map(" + ".join, frame["concepts"]))
         texts = texts.map(lambda value: escape(cell_text(value))).rename(columns=escape)

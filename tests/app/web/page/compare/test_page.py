@@ -133,6 +133,9 @@ def test_what_became_of_each_lean(open_page: OpenPage, evened: tuple[str, str]) 
     assert shown.loc["bird", "leans_to"] == "urban"
     totals = {metric.label: metric.value for metric in app.metric}
     assert totals["Lean to a class"] == "2 → 3"
+    (change,) = [one.delta for one in app.metric if one.label == "Largest difference"]
+    points = 100 * (78 / 201 - 0.1)  # of the change of cows in urban, country stays
+    assert change == f"−{points:.1f} points"
     sums = (80 / 104 - 0.1) + (0.6 - 20 / 104), (80 / 104 - 78 / 201) + (98 / 201 - 20 / 104)
     assert totals["Rate differences"] == f"{sums[0]:.2f} → {sums[1]:.2f}"
     assert "of 1 bit" in totals["Concepts alone tell"]

@@ -213,6 +213,7 @@ def test_the_first_thing_is_what_stands_on_its_own(
     groups = [("a", ("*x*",), 40), ("b", ("*x*",), 2), ("b", ("y",), 30), ("a", ("y",), 3)]
     write_dataset(dataset, [*groups, ("b", ("z",), 8)])
     app = open_page("diagnose", dataset=dataset)
+    assert "1 of 3 concepts is left out, since some class never shows it" in shown_text(app)
     assert not app.exception
     # "*x*" is in 40 of 43 images of a, and in 2 of 40 of b
     assert "leans to a by 88.0 percentage points; 1 more stands on its own" in app.expander[0].label
