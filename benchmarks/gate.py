@@ -120,7 +120,8 @@ def quiet_commits(n_classes: int, draws: int) -> Line:
         baseline = judge(before.subject(), Rules()).baseline
         # Ten commits onto each; the baseline stays that of the first.
         for _ in range(min(10, draws - line.draws)):
-            codes = rng.integers(0, n_classes, max(1, sum(sizes) // 100))
+            shares = np.array(sizes) / sum(sizes)
+            codes = rng.choice(n_classes, max(1, sum(sizes) // 100), p=shares)
             further = world.images(rng, tuple(np.bincount(codes, minlength=n_classes)), 10**6)
             after = before.with_images(further)
             line.count(not judge(after.subject(), Rules(), baseline).passed)

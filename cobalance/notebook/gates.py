@@ -38,8 +38,9 @@ class Gate(Result):
     def frame(self) -> pd.DataFrame:
         """A row a finding, those that break a rule first.
 
-        Columns are ``status``, ``rule``, ``of`` and ``finding``. The status is ``new`` or ``worse`` where a rule is broken, ``known`` where the baseline has
-        it, and ``better`` where that is over.
+        Columns are ``status``, ``rule``, ``of`` and ``finding``. The status is ``new`` or ``worse``
+        where a rule is broken, ``known`` where the baseline has it, and ``better`` where that is
+        over.
         """
         return self.record.frame
 

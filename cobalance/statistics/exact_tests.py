@@ -121,12 +121,11 @@ def _log_chances(of_first: IntArray, first: int, second: int, total: int) -> Flo
 
     As ``scipy.stats.hypergeom.logpmf``, whose module takes longer to import than a table to test.
     """
-    of_second = total - of_first
-    constant = special.betaln(first + second - total + 1, total + 1)
-    constant += special.betaln(first + 1, 1) + special.betaln(second + 1, 1)
-    constant -= special.betaln(first + second + 1, 1)
-    in_first = special.betaln(of_first + 1, first - of_first + 1)
-    return np.asarray(constant - in_first - special.betaln(of_second + 1, second - of_second + 1))
+    log_beta, of_second = special.betaln, total - of_first
+    constant = log_beta(first + second - total + 1, total + 1)
+    constant += log_beta(first + 1, 1) + log_beta(second + 1, 1) - log_beta(first + second + 1, 1)
+    in_first = log_beta(of_first + 1, first - of_first + 1)
+    return np.asarray(constant - in_first - log_beta(of_second + 1, second - of_second + 1))
 
 
 def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:

@@ -101,7 +101,9 @@ def gate(
         against = "" if baseline is None else f"baseline {baseline_path}"
         verdict = gates.judge(judged, rules, baseline, against)
     else:
-        first, _, second = watch.partition(",")
+        first, comma, second = watch.partition(",")
+        if not comma:
+            raise OptionError("Give --watch two splits, as in train,test.")
         verdict = gates.judge_split(judged, rules, first, second)
 
     for format_name, file in reports.items():

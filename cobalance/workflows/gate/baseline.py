@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +10,24 @@ import numpy.typing as npt
 from pandas.util import hash_array
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cobalance.base import DataError, InputError, IntArray, first_fault, positions_of, replacing
-from cobalance.counting import Cliques, Incidence
+from cobalance.base import (
+    BoolArray,
+    DataError,
+    InputError,
+    IntArray,
+    first_fault,
+    positions_of,
+    replacing,
+)
+from cobalance.counting import Incidence
 from cobalance.statistics import wilson
 from cobalance.workflows.gate.measures import Leans, Reading
 from cobalance.workflows.gate.rules import LeanRule, Rules
 from cobalance.workflows.gate.subjects import Subject
 
 VERSION = 1
+ABSENT = -1
+"""The place of a combination that a baseline does not have."""
 _REMEDY = "Write it anew with --write-baseline."
 # So many images tell the share that is still there to within two points.
 _SAMPLE = 256
@@ -83,16 +92,16 @@ class Baseline(_Part):
         lines += [f'"{name}": {_lines(content[name])}' for name in ("leans", "readings", "sample")]
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
-    def recount(self, cliques: Cliques, places: Sequence[int]) -> Cliques:
-        """Combinations as they were counted then: those at some places of `leans`, in order."""
-        counts = np.array([self.leans[place].images for place in places], dtype=np.int64)
-        codes = [[*self.classes].index(name) for name in cliques.classes]
-        return replace(
-            cliques,
-            counts=counts.reshape(cliques.counts.shape)[:, codes],
-            class_sizes=np.array([self.classes[name] for name in cliques.classes]),
-            clustering=None,
-        )
+    def counts(self, classes: Sequence[str]) -> IntArray:
+        """The images of each combination in `leans` by class, and a last row of none."""
+        codes = [[*self.classes].index(name) for name in classes]
+        rows = [lean.images for lean in self.leans]
+        counts = np.array([*rows, [0] * len(self.classes)], dtype=np.int64)
+        return counts[:, codes]
+
+    def breaking(self) -> BoolArray:
+        """Which combinations in `leans` broke a rule, and a last one that did not."""
+        return np.array([*(lean.breaks for lean in self.leans), False], dtype=np.bool_)
 
     def places(self) -> dict[tuple[str, ...], int]:
         """Where each combination is in `leans`."""

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
-from cobalance.base import inflect
+from cobalance.base import check_known, inflect
 from cobalance.workflows.gate.verdict import Finding, Verdict
 
 _WORST = 5
@@ -16,7 +16,14 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def write_verdict(verdict: Verdict, name: str) -> str:
-    """A verdict in the format of a name in `FORMATS`, as text that ends with a line break."""
+    """A verdict in the format of a name in `FORMATS`, as text that ends with a line break.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such format.
+    """
+    check_known("format", [name], FORMATS)
     return FORMATS[name](verdict)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from cobalance.base import (
     Text,
     check_known,
     inflect,
+    special,
 )
 from cobalance.counting import Cliques, Incidence, count_chosen, mine_cliques
 from cobalance.statistics import rate_differences, with_clusters
@@ -40,17 +42,22 @@ class Leans:
         The rule.
     cliques : Cliques
         Those that are frequent enough to break it.
-    q_values, differences : float arrays, shape (n_cliques,)
-        Benjamini-Hochberg over these; the largest rate less the smallest.
+    p_values, differences : float arrays, shape (n_cliques,)
+        Of one rate in all classes; the largest rate less the smallest.
     classes : int array, shape (n_cliques, 2)
         Codes of the classes with the highest and with the lowest rate.
     """
 
     rule: LeanRule
     cliques: Cliques
-    q_values: FloatArray
+    p_values: FloatArray
     differences: FloatArray
     classes: IntArray
+
+    @cached_property
+    def q_values(self) -> FloatArray:
+        """Benjamini-Hochberg over the combinations."""
+        return q_values(self.p_values)
 
     @property
     def breaks(self) -> BoolArray:
@@ -61,8 +68,34 @@ class Leans:
     @property
     def is_near(self) -> BoolArray:
         """Which ones do, or nearly do."""
-        is_evident = self.q_values <= min(0.5, _NEAR_Q * self.rule.max_q)
-        return is_evident & (self.differences >= _NEAR_DIFFERENCE * self.rule.min_difference)
+        return self._is_nearly_evident & (self.differences >= self.near_difference)
+
+    @property
+    def near_difference(self) -> float:
+        """The smallest difference that is nearly enough."""
+        return _NEAR_DIFFERENCE * self.rule.min_difference
+
+    def largest_missed(self) -> FloatArray:
+        """The share of its difference that each may have had while it was not near.
+
+        That is as much as leaves it without evidence, in standard errors, or below the smallest
+        difference that is nearly enough.
+        """
+        n = max(len(self.p_values), 1)
+        p_values = self.p_values[self._is_nearly_evident]
+        p_near = p_values.max(initial=self._near_q / n)
+        z_near, z_values = special.ndtri(1 - p_near / 2), -special.ndtri(self.p_values / 2)
+        by_evidence = z_near / np.maximum(z_values, 1e-9)
+        by_effect = self.near_difference / np.maximum(self.differences, 1e-9)
+        return np.minimum(np.maximum(by_evidence, by_effect), 1.0)
+
+    @property
+    def _near_q(self) -> float:
+        return min(0.5, _NEAR_Q * self.rule.max_q)
+
+    @property
+    def _is_nearly_evident(self) -> BoolArray:
+        return self.q_values <= self._near_q
 
 
 @dataclass(frozen=True)
@@ -90,6 +123,11 @@ class Reading:
     at_most: bool
     text: Text
     error: float = 0.0
+
+    @cached_property
+    def q_values(self) -> FloatArray:
+        """Benjamini-Hochberg over the combinations."""
+        return q_values(self.p_values)
 
     @property
     def breaks(self) -> bool:
@@ -121,7 +159,7 @@ def measure_leans(incidence: Incidence, rule: LeanRule) -> Leans:
     return Leans(
         rule=rule,
         cliques=cliques,
-        q_values=q_values(_p_values(cliques)),
+        p_values=_p_values(cliques),
         differences=differences,
         classes=np.stack([highest, lowest], axis=1),
     )

@@ -1,7 +1,7 @@
 """The verdict of a gate: which rules are broken, what is known, and what got better."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Literal
 
@@ -13,7 +13,7 @@ from cobalance.counting import Incidence
 from cobalance.statistics import growth_p_values, rate_differences
 from cobalance.statistics.q_values import q_values
 from cobalance.workflows.cells import q_text
-from cobalance.workflows.gate.baseline import Baseline, KnownReading, make_baseline
+from cobalance.workflows.gate.baseline import ABSENT, Baseline, KnownReading, make_baseline
 from cobalance.workflows.gate.measures import (
     CLASSES,
     LEANS,
@@ -128,7 +128,9 @@ class Verdict:
         outcome = "passes" if self.passed else "breaks a rule"
         compared = f", compared with {self.against}" if self.against else ""
         tested = inflect(int(self.metrics["combinations"]), "combinations")
-        return f"{self.name} {outcome}{compared}: {', '.join(parts) or 'nothing'}; {tested} tested."
+        return (
+            f"{self.name} {outcome}{compared}: {', '.join(parts) or 'no finding'}; {tested} tested."
+        )
 
 
 def judge(
@@ -183,7 +185,7 @@ def judge_split(subject: Subject, rules: Rules, split: str, reference: str) -> V
         measure_readings(other, of_other, rules),
         watched=[np.arange(len(part.cliques)) for part in other_leans],
     )
-    findings = [finding for part in leans for finding in _judge_leans(part, known, 0.0)]
+    findings = [finding for part in leans for finding in _judge_leans(part, known, 0.0, reference)]
     readings = measure_readings(watched, incidence, rules)
     findings += _judge_readings(readings, known)
     return _conclude(watched, incidence, leans, readings, findings, f"split {reference}")
@@ -195,9 +197,9 @@ def _measured_alike(part: Leans, incidence: Incidence) -> Leans:
     counted = measure_leans(incidence, part.rule)
     places = {concepts: row for row, concepts in enumerate(counted.cliques.names())}
     rows = np.array([places.get(concepts, -1) for concepts in cliques.names()], dtype=np.int64)
-    q_of_rows = np.append(counted.q_values, 1.0)[rows]
+    p_values = np.append(counted.p_values, 1.0)[rows]
     differences, highest, lowest = rate_differences(cliques.counts, cliques.class_sizes)
-    return Leans(part.rule, cliques, q_of_rows, differences, np.stack([highest, lowest], axis=1))
+    return Leans(part.rule, cliques, p_values, differences, np.stack([highest, lowest], axis=1))
 
 
 def _conclude(
@@ -243,46 +245,55 @@ def _metrics(
     return metrics
 
 
-def _judge_leans(part: Leans, baseline: Baseline | None, shared: float) -> list[Finding]:
+def _judge_leans(
+    part: Leans, baseline: Baseline | None, shared: float, where: str = "the baseline"
+) -> list[Finding]:
     """The findings of one rule: what breaks it now, and what of the baseline does not any more."""
-    names = part.cliques.names()
-    places = {} if baseline is None else baseline.places()
-    in_baseline = np.array([concepts in places for concepts in names], dtype=np.bool_)
-    rows = np.flatnonzero(in_baseline)
-    breaks = part.breaks
+    names, breaks = part.cliques.names(), part.breaks
+    if baseline is None:
+        rows = np.flatnonzero(breaks).tolist()
+        return [_lean_finding(part, row, names[row], "new", "") for row in rows]
 
-    before = np.zeros(len(names))
-    has_grown = np.ones(len(names), dtype=np.bool_)
-    did_break = np.zeros(len(names), dtype=np.bool_)
-    if baseline is not None and len(rows):
-        known = [places[names[row]] for row in rows.tolist()]
-        did_break[rows] = [baseline.leans[place].breaks for place in known]
-        before[rows], has_grown[rows] = _growth(part, rows, baseline, known, shared)
+    places = baseline.places()
+    place_of = np.array([places.get(concepts, ABSENT) for concepts in names], dtype=np.int64)
+    is_listed = place_of != ABSENT
+    did_break = is_listed & baseline.breaking()[place_of]
+    rows = np.flatnonzero(is_listed | breaks)
+    before, has_grown = _growth(part, rows, baseline, place_of[rows], shared)
 
     findings = []
-    for row in np.flatnonzero(breaks).tolist():
+    for row, was, grown in zip(rows.tolist(), before.tolist(), has_grown.tolist(), strict=True):
         status: Status = "known"
-        if has_grown[row]:
+        if not breaks[row]:
+            status = "better"
+        elif grown:
             status = "worse" if did_break[row] else "new"
-        was = f"; {before[row]:.1%} in the baseline" if in_baseline[row] else ""
-        findings.append(_lean_finding(part, row, names[row], status, was))
-
-    ended = np.flatnonzero(did_break & ~breaks).tolist()
-    return findings + [_lean_finding(part, row, names[row], "better", "") for row in ended]
+        if breaks[row] or did_break[row]:
+            text = f"; {was:.1%} in {where}" if is_listed[row] and breaks[row] else ""
+            findings.append(_lean_finding(part, row, names[row], status, text))
+    return findings
 
 
 def _growth(
-    part: Leans, rows: IntArray, baseline: Baseline, known: Sequence[int], shared: float
+    part: Leans, rows: IntArray, baseline: Baseline, places: IntArray, shared: float
 ) -> tuple[FloatArray, BoolArray]:
-    """Rate differences in the baseline, and whether they have grown beyond chance."""
-    now, classes = part.cliques.take(rows), part.classes[rows]
-    then = baseline.recount(now, known)
-    rates = then.counts / np.maximum(then.class_sizes, 1)
-    before = np.take_along_axis(rates, classes, axis=1) @ np.array([1.0, -1.0])
+    """Rate differences in the baseline, and whether they have grown beyond chance.
 
+    A combination that the baseline does not list may have leaned then by as much as leaves it out.
+    """
+    now, classes = part.cliques.take(rows), part.classes[rows]
+    sizes = np.array([baseline.classes[name] for name in now.classes])
+    rates = now.counts / np.maximum(now.class_sizes, 1)
+    mean = now.counts.sum(axis=1, keepdims=True) / now.class_sizes.sum()
+    missed = mean + (rates - mean) * part.largest_missed()[rows, None]
+    listed = baseline.counts(now.classes)[places]
+    counts = np.where((places == ABSENT)[:, None], missed * sizes, listed)
+    then = replace(now, counts=counts, class_sizes=sizes, clustering=None)
+
+    rates_then = counts / np.maximum(sizes, 1)
+    before = np.take_along_axis(rates_then, classes, axis=1) @ np.array([1.0, -1.0])
     q_of_growth = q_values(growth_p_values(then, now, classes, shared))
-    growth = part.differences[rows] - before
-    is_large = growth >= _LEAST_GROWTH * part.rule.min_difference
+    is_large = part.differences[rows] - before >= _LEAST_GROWTH * part.rule.min_difference
     return before, is_large & (q_of_growth <= part.rule.max_q)
 
 

@@ -26,7 +26,7 @@ def test_text_has_the_five_worst_with_their_commands(failing, passing):
     assert lines[0].startswith("data/cars.csv breaks a rule: ")
     assert sum(line.startswith("new") for line in lines) == 5
     assert sum("Images: cobalance gate data/cars.csv --show thing" in line for line in lines) == 5
-    assert write_verdict(passing, "text").startswith("cars.csv passes: nothing; ")
+    assert write_verdict(passing, "text").startswith("cars.csv passes: no finding; ")
 
 
 def test_json_has_all_findings(failing):
