@@ -21,6 +21,7 @@ from .notebook.evaluations import (
     Scores as Scores,
     evaluate as evaluate,
 )
+from .notebook.gates import Gate as Gate, gate as gate
 from .notebook.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
 from .notebook.jobs import Job as Job
 from .notebook.labels import Labels as Labels

@@ -4,7 +4,7 @@ from .association import (
     leading_classes as leading_classes,
     rate_differences as rate_differences,
 )
-from .change import change_p_values as change_p_values
+from .change import change_p_values as change_p_values, growth_p_values as growth_p_values
 from .comparison import (
     COUNT_AFTER as COUNT_AFTER,
     COUNT_BEFORE as COUNT_BEFORE,

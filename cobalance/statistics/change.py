@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cobalance.base import FloatArray, IntArray, stats
+from cobalance.base import FloatArray, IntArray, special
 from cobalance.counting import Cliques
 from cobalance.statistics.association import homogeneity_test
 
@@ -53,6 +53,68 @@ def change_p_values(
     return np.minimum(1.0, classes.shape[1] * compared.min(axis=1, initial=1.0))
 
 
+def growth_p_values(
+    before: Cliques, after: Cliques, classes: IntArray, shared: float
+) -> FloatArray:
+    """Test for each clique whether the rate difference of two classes has grown.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        The same cliques, with the same classes.
+    classes : int array, shape (n_cliques, 2)
+        The classes by code: that of the higher rate afterwards, and that of the lower one.
+    shared : float
+        The share of the earlier images that are among the later ones, with the same contents; 0
+        where the two are independent samples.
+
+    Returns
+    -------
+    float64 array, shape (n_cliques,)
+        One-sided, of no growth; times the number of ordered pairs of classes, as the two were
+        chosen by their rates (Bonferroni).
+
+    Notes
+    -----
+    The z-test of proportions in two samples that share a part of their images (Derrick, Dobson-
+    McKittrick, Toher and White, Journal of Applied Quantitative Methods 10, 2015): of m shared
+    images the variance of a rate's change is p (1 - p) (1/n + 1/N - 2 m / n N). That is the one of
+    two independent samples where m is 0, and 0 where nothing was added or taken away. To p one
+    image with the clique and one without are added, which matters for rare ones alone. By cluster,
+    variances are multiplied by the design effect of the later images.
+
+    Examples
+    --------
+    >>> one, names, of = np.array([[0]]), ("sea",), ("gull", "owl")
+    >>> was = Cliques(one, np.array([[100, 50]]), np.array([1000, 1000]), names, of)
+    >>> more = Cliques(one, np.array([[102, 50]]), np.array([1010, 1010]), names, of)
+    >>> twice = Cliques(one, np.array([[150, 50]]), np.array([1000, 1000]), names, of)
+    >>> pair = np.array([[0, 1]])
+    >>> growth_p_values(was, more, pair, shared=0.99) > 0.1
+    array([ True])
+    >>> growth_p_values(was, twice, pair, shared=0.95) < 1e-6
+    array([ True])
+    """
+    rows = np.arange(len(after))[:, None]
+    counts, later_counts = before.counts[rows, classes], after.counts[rows, classes]
+    sizes, later_sizes = before.class_sizes[classes], after.class_sizes[classes]
+
+    rates, later_rates = counts / np.maximum(sizes, 1), later_counts / np.maximum(later_sizes, 1)
+    growth = (later_rates - rates) @ np.array([1.0, -1.0])
+    rate = (counts + later_counts + 1) / (sizes + later_sizes + 2)
+    n_shared = np.minimum(shared * sizes, later_sizes)
+    inverse = 1 / np.maximum(sizes, 1) + 1 / np.maximum(later_sizes, 1)
+    inverse -= 2 * n_shared / np.maximum(sizes * later_sizes, 1)
+    variance = (rate * (1 - rate) * np.maximum(inverse, 0.0)).sum(axis=1)
+    if after.clustering is not None:
+        variance = variance * after.clustering.tests[:, 0]
+
+    is_testable = (sizes > 0).all(axis=1) & (later_sizes > 0).all(axis=1) & (growth > 0)
+    p_values = special.ndtr(-growth / np.sqrt(np.maximum(variance, 1e-300)))
+    n_classes = len(after.classes)
+    return np.where(is_testable, np.minimum(1.0, n_classes * (n_classes - 1) * p_values), 1.0)
+
+
 def _test_whole_counts(
     before: Cliques, after: Cliques, codes: IntArray, extends: bool
 ) -> FloatArray:
@@ -87,4 +149,4 @@ def _test_effective_counts(before: Cliques, after: Cliques, extends: bool) -> Fl
 
     difference = first / np.maximum(first_sizes, 1e-9) - second / np.maximum(second_sizes, 1e-9)
     chi_square = difference**2 / np.maximum(variance, 1e-300)
-    return np.where(testable, stats.chi2.sf(chi_square, 1), 1.0)
+    return np.where(testable, special.chdtrc(1, chi_square), 1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base import FloatArray, stats
+from cobalance.base import FloatArray, special
 from cobalance.counting import Cliques
 from cobalance.statistics.association import (
     CHI_SQUARE,
@@ -41,7 +41,7 @@ def clustered_p_values(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int
     spread = np.maximum(share * n_shown * n_absent / (n_shown + n_absent), 1e-300)
     degrees = max(n_classes - 1, 1)
     chi_square = ((shown - n_shown * share) ** 2 / spread).sum(axis=1)
-    p_values = np.where(testable, stats.chi2.sf(chi_square, degrees), 1.0)
+    p_values = np.where(testable, special.chdtrc(degrees, chi_square), 1.0)
 
     # With few images expected, the exact test; of three or more classes each against the others,
     # with Bonferroni's correction.
@@ -56,7 +56,7 @@ def clustered_p_values(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int
     # Where pairs within clusters count, the clusters that vary are what there is to tell from: with
     # no more than one of them nothing can be told.
     freedom = cliques.clustering.freedom
-    f_p_values = stats.f.sf(chi_square / degrees, degrees, np.maximum(freedom, 1))
+    f_p_values = special.fdtrc(degrees, np.maximum(freedom, 1), chi_square / degrees)
     least = np.select([~testable | (freedom < 0), freedom > 0], [0.0, f_p_values], 1.0)
     return np.maximum(p_values, least), tests
 

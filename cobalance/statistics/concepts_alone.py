@@ -44,11 +44,18 @@ class ToldBits:
         means = [self.by_image[self.labels == code].mean() for code in np.unique(self.labels)]
         return max(0.0, float(np.mean(means))) if means else 0.0
 
+    @property
+    def error(self) -> float:
+        """Standard error of the bits."""
+        return self._error(self.by_image)
+
     def change_error(self, other: "ToldBits") -> float:
         """Standard error of the difference from another reading of the same images."""
-        difference = self.by_image - other.by_image
+        return self._error(self.by_image - other.by_image)
+
+    def _error(self, values: FloatArray) -> float:
         variances = [
-            difference[self.labels == code].var() / np.count_nonzero(self.labels == code)
+            values[self.labels == code].var() / np.count_nonzero(self.labels == code)
             for code in np.unique(self.labels)
         ]
         return float(np.sqrt(np.sum(variances)) / max(len(variances), 1))

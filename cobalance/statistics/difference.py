@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray, stats
+from cobalance.base import FloatArray, IntArray
 from cobalance.statistics.association import largest_difference
 from cobalance.statistics.imbalance import categorical
 from cobalance.statistics.interaction import INTERACTION_TESTS, NONE, interaction
+from cobalance.statistics.intervals import NORMAL_95
 from cobalance.statistics.q_values import q_values
 
 
@@ -80,7 +81,7 @@ def differences(
     eight = eight + np.where(eight.min(axis=1, initial=1, keepdims=True) == 0, 0.5, 0.0)
     logs: FloatArray = np.full((len(first), 3), np.nan)
     estimate = np.log(eight) @ np.array([1, -1, -1, 1, -1, 1, 1, -1])
-    margin = stats.norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
+    margin = NORMAL_95 * np.sqrt((1 / eight).sum(axis=1))
     logs[rows] = np.stack([estimate, estimate - margin, estimate + margin], axis=1)
     logs[is_tested & ~differs, 0] = 0.0
 

@@ -17,7 +17,7 @@ from math import comb, prod
 
 import numpy as np
 
-from cobalance.base import BoolArray, FloatArray, IntArray, stats
+from cobalance.base import BoolArray, FloatArray, IntArray, special
 
 # Tables of equal probability differ by rounding. R's fisher.test takes the same factor.
 SAME_PROBABILITY = 1 + 1e-7
@@ -45,14 +45,21 @@ def fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
         total = totals[rows[0]]
         first = max(0, total - class_sizes[1])
         possible = np.arange(first, min(total, class_sizes[0]) + 1)
-        # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us.
-        weights = stats.hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total)
+        weights = _log_chances(possible, class_sizes[0], class_sizes[1], total)
         p_values[rows] = _tail(weights, weights[counts[rows, 0] - first])
     return p_values
 
 
-def fisher_many(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, BoolArray]:
+def fisher_many(
+    counts: IntArray, class_sizes: IntArray, *, quick: bool = False
+) -> tuple[FloatArray, BoolArray]:
     """Return exact p-values of cliques in three or more classes with images.
+
+    Parameters
+    ----------
+    quick : bool
+        Test each class against the others where tables are too many to be listed. The grid takes
+        seconds, whatever the number of cliques.
 
     Returns
     -------
@@ -84,7 +91,7 @@ def fisher_many(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, Bo
         n_tables = prod(min(size, total) + 1 for size in sizes[:-1].tolist())
         if min(n_tables, comb(total + n_classes - 1, n_classes - 1)) <= MOST_TABLES:
             p_values[rows] = _list_tables(fewer[rows], sizes, total)
-        elif total <= MOST_IMAGES and total * n_classes <= MOST_CELLS:
+        elif not quick and total <= MOST_IMAGES and total * n_classes <= MOST_CELLS:
             gridded.setdefault(total.bit_length(), []).append(rows)
         else:
             by_class[rows] = True
@@ -107,6 +114,18 @@ def _by_value(values: IntArray) -> list[IntArray]:
     """The positions of each value."""
     order = np.argsort(values, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
+
+
+def _log_chances(of_first: IntArray, first: int, second: int, total: int) -> FloatArray:
+    """Logarithms of the hypergeometric chances of so many images of the first of two classes.
+
+    As ``scipy.stats.hypergeom.logpmf``, whose module takes longer to import than a table to test.
+    """
+    log_beta, of_second = special.betaln, total - of_first
+    constant = log_beta(first + second - total + 1, total + 1)
+    constant += log_beta(first + 1, 1) + log_beta(second + 1, 1) - log_beta(first + second + 1, 1)
+    in_first = log_beta(of_first + 1, first - of_first + 1)
+    return np.asarray(constant - in_first - log_beta(of_second + 1, second - of_second + 1))
 
 
 def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base import FloatArray, IntArray, special, stats
+from cobalance.base import FloatArray, IntArray, special
 from cobalance.statistics.association import MIN_EXPECTED
 from cobalance.statistics.exact_tests import SAME_PROBABILITY
 
@@ -123,7 +123,7 @@ def _block(
     logs = special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))
     g2 = 2 * logs.sum(axis=(1, 2))
     n_free = free.sum(axis=1)
-    p_values = np.where(testable, stats.chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
+    p_values = np.where(testable, special.chdtrc(np.maximum(n_free - 1, 1), np.maximum(g2, 0)), 1.0)
     tests = np.where(testable, LIKELIHOOD_RATIO, NONE)
 
     # Where a fitted cell of a free class is small, the exact test between the two classes that

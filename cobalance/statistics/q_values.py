@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cobalance.base import OptionError, stats
+from cobalance.base import OptionError
 
 if TYPE_CHECKING:
     from cobalance.base import FloatArray
@@ -18,9 +18,14 @@ def q_values(p_values: "FloatArray") -> "FloatArray":
     included. Cliques that share concepts are not independent: the procedure is proven for
     independent and for positively dependent tests, and widely used beyond.
     """
-    if not len(p_values):
-        return p_values
-    return stats.false_discovery_control(p_values)
+    # Commands take the limit above from this module before they need any array.
+    import numpy as np
+
+    n, order = len(p_values), np.argsort(p_values)
+    scaled = p_values[order] * (n / np.arange(1, n + 1))
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.clip(adjusted, 0.0, 1.0)
 
 
 def check_q_value(limit: float | None) -> None:

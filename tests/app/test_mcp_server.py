@@ -12,6 +12,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
+from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of
 
 ROWS = [("country", ("cow", "field"), 6), ("urban", ("cow", "sign"), 2), ("urban", ("sign",), 3)]
@@ -33,7 +34,7 @@ def ask(store, *calls):
     """Call tools as a client does; gives (text, whether it is an error) of each."""
 
     async def talk():
-        async with Client(open_assistant(store)) as client:
+        async with Client(open_assistant(store, Settings.from_environment().folders())) as client:
             found = []
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments)
@@ -45,19 +46,30 @@ def ask(store, *calls):
 
 def test_every_tool_says_that_it_only_reads(store):
     async def tools():
-        async with Client(open_assistant(store)) as client:
+        async with Client(open_assistant(store, Settings.from_environment().folders())) as client:
             return (await client.list_tools()).tools
 
     found = asyncio.run(tools())
     assert {tool.name for tool in found} == {
         "datasets",
         "imbalances",
+        "gate",
         "list_saved_queries",
         "run_saved_query",
         "run_cypher",
         "graph_schema",
     }
     assert all(tool.annotations.read_only_hint and tool.description for tool in found)
+
+
+def test_a_gate_says_what_breaks_a_rule(store, cars):
+    ((text, failed),) = ask(store, ("gate", {"dataset": cars, "rules": {"min_class_images": 6}}))
+    assert not failed
+    assert text.startswith(f"{cars} breaks a rule: ")
+    assert "urban has 5 images (at least 6)." in text
+    ((text, failed),) = ask(store, ("gate", {"dataset": cars, "rules": {"most": 6}}))
+    assert failed
+    assert "is no rule" in text
 
 
 def test_questions_are_answered_with_exact_counts(store, cars):

@@ -51,6 +51,7 @@ COMMANDS = {
         "cooccurrences": "diagnose.cooccurrences",
         "properties": "properties.properties",
         "compare": "compare.app",
+        "gate": "gate.gate",
         "report": "report.report",
         "cypher": "cypher.cypher",
     },

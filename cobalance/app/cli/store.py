@@ -171,4 +171,4 @@ def mcp() -> None:
     assistant is configured with the command `cobalance` and the arguments `store mcp`.
     """
     with stores.open_store(read_environment()) as store:
-        mcp_server.open_assistant(store).run("stdio")
+        mcp_server.open_assistant(store, folders()).run("stdio")

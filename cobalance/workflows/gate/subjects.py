@@ -1,0 +1,150 @@
+"""What a gate judges: the annotations of a file, which need no database."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.base import (
+    Annotations,
+    DataError,
+    OptionError,
+    Progress,
+    check_known,
+    silent,
+)
+from cobalance.counting import Incidence, incidence_of
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.workflows.diagnose.findings import not_compared
+from cobalance.workflows.gate.rules import Rules
+
+ACROSS = ["what", "group", "splits", "id"]
+"""Columns of what stands in several splits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a gate is asked about.
+
+    Parameters
+    ----------
+    source, split : str
+        The file or dataset, as the user named it, and the split that is judged; empty for all.
+    annotations : Annotations
+        Its images.
+    across : pandas.DataFrame
+        Clusters and near duplicates in several splits: ``what``, ``group``, ``splits``, ``id``.
+    properties : pandas.DataFrame or None
+        From `separation_table`; None where the image files were not measured.
+    is_stored : bool
+        Whether it is a dataset of the store.
+    """
+
+    source: str
+    annotations: Annotations
+    across: pd.DataFrame
+    properties: pd.DataFrame | None = None
+    is_stored: bool = False
+    split: str = ""
+
+    @property
+    def name(self) -> str:
+        """The source with its split."""
+        return f"{self.source} ({self.split})" if self.split else self.source
+
+    @property
+    def images(self) -> pd.DataFrame:
+        """A row an image."""
+        return self.annotations.images
+
+    def incidence(self) -> Incidence:
+        """The images as counting takes them.
+
+        Raises
+        ------
+        DataError
+            There are no two classes with images.
+        """
+        incidence = incidence_of(self.annotations)
+        sizes = dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
+        if reason := not_compared(sizes):
+            raise DataError(f"{self.name}: {reason[:1].lower()}{reason[1:]}")
+        return incidence
+
+    def of_split(self, split: str) -> "Subject":
+        """The images of one split.
+
+        Raises
+        ------
+        UnknownNameError
+            No image is of it.
+        """
+        splits = self.images["split"]
+        check_known("split", [split], sorted(map(str, splits.dropna().unique())))
+        rows = np.flatnonzero((splits == split).to_numpy())
+        part = self.annotations.take(rows)
+        return replace(self, split=split, annotations=part)
+
+    def images_of(self, concepts: Sequence[str]) -> pd.DataFrame:
+        """The images that show all of some concepts: ``class``, ``id``, ``uri``.
+
+        Raises
+        ------
+        UnknownNameError
+            No image shows one of them.
+        """
+        incidence = incidence_of(self.annotations)
+        check_known("concept", concepts, incidence.concepts)
+        asked = np.array([name in concepts for name in incidence.concepts])
+        rows = np.flatnonzero(incidence.sum_rows(asked) == len({*concepts}))
+        images = self.images.iloc[rows].rename(columns={"class_name": "class"})
+        return images[["class", "id", "uri"]].reset_index(drop=True)
+
+
+def from_file(file: Path, rules: Rules, progress: Progress = silent) -> Subject:
+    """Read a file as the rules say.
+
+    Raises
+    ------
+    InputError, OptionError
+        The file, or an option of reading it, cannot be used.
+    """
+    options = _read_options(rules.read)
+    annotations = read_annotations(file, options, rules.read.get("input_format"), progress)
+    return from_annotations(annotations, str(file))
+
+
+def from_annotations(annotations: Annotations, name: str) -> Subject:
+    """Take annotations that were read; clusters are looked for in several splits."""
+    across = pd.DataFrame(columns=ACROSS)
+    images = annotations.images
+    if "cluster" in images and images["split"].notna().any():
+        known = images.dropna(subset=["cluster", "split"])
+        by_cluster = known.groupby("cluster", observed=True)["split"]
+        known = known[by_cluster.transform("nunique") > 1]
+        splits = known.groupby("cluster", observed=True)["split"].transform(
+            lambda names: ", ".join(sorted(set(names)))
+        )
+        across = pd.DataFrame(
+            {"what": "cluster", "group": known["cluster"], "splits": splits, "id": known["id"]}
+        )
+    return Subject(name, annotations, across)
+
+
+def _read_options(values: Mapping[str, Any]) -> ReadOptions:
+    """Options of reading a file from those of TOML, whose lists are tuples here."""
+    known = {*ReadOptions.__dataclass_fields__, "input_format"}
+    check_known("option of reading", values, sorted(known))
+    options = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name != "input_format"
+    }
+    try:
+        return ReadOptions(**options)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"The options of reading cannot be used: {error}.") from error
