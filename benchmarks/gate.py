@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import STRING, Annotations, FloatArray
-from cobalance.workflows.gate import Rules, Subject, judge
+from cobalance.workflows.gate.rules import Rules
+from cobalance.workflows.gate.subjects import Subject
+from cobalance.workflows.gate.verdict import judge
 
 CONCEPTS = 40
 SHAPES = {

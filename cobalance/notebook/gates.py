@@ -36,7 +36,7 @@ class Gate(Result):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a finding, those that break a rule first.
+        """A row a finding; broken rules come first.
 
         Columns are ``status``, ``rule``, ``of`` and ``finding``. The status is ``new`` or ``worse``
         where a rule is broken, ``known`` where the baseline has it, and ``better`` where that is
@@ -64,7 +64,7 @@ class Gate(Result):
         return write_verdict(self.record, form)
 
     def save_baseline(self, file: str | Path) -> None:
-        """Write what is known from now on, for the next `gate`."""
+        """Write the baseline: these findings pass the next `gate`."""
         write_baseline(Path(file), self.record.baseline)
 
 
@@ -76,7 +76,7 @@ def gate(
     *,
     watch: tuple[str, str] | None = None,
 ) -> Gate:
-    """Judge data by rules, beyond what a baseline knows; docs/gate.md lists the rules.
+    """Judge data by rules and a baseline; docs/gate.md lists the rules.
 
     Parameters
     ----------
@@ -112,5 +112,5 @@ def gate(
         return Gate(judge_split(subject, checked, *watch))
     if baseline is None:
         return Gate(judge(subject, checked))
-    known = read_baseline(Path(baseline))
-    return Gate(judge(subject, checked, known, f"baseline {baseline}"))
+    findings_before = read_baseline(Path(baseline))
+    return Gate(judge(subject, checked, findings_before, f"baseline {baseline}"))

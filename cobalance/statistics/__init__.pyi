@@ -1,10 +1,12 @@
 from .association import (
     DISAGREEMENTS as DISAGREEMENTS,
     disagreements as disagreements,
+    homogeneity_test as homogeneity_test,
     leading_classes as leading_classes,
     rate_differences as rate_differences,
 )
 from .change import change_p_values as change_p_values, growth_p_values as growth_p_values
+from .clustered_tests import clustered_p_values as clustered_p_values
 from .comparison import (
     COUNT_AFTER as COUNT_AFTER,
     COUNT_BEFORE as COUNT_BEFORE,

@@ -161,7 +161,7 @@ from .export_graph.tables import (
     dataset_incidence as dataset_incidence,
     graph_tables as graph_tables,
 )
-from .folders import read_dataset_places as read_dataset_places
+from .folders import Folders as Folders, read_dataset_places as read_dataset_places
 from .label.compare import (
     GeneratorComparison as GeneratorComparison,
     compare_generator as compare_generator,

@@ -15,7 +15,14 @@ from cobalance.app.cli.shared import (
     tables,
 )
 from cobalance.base import OptionError, inflect, replacing
-from cobalance.workflows import gate as gates
+from cobalance.workflows.gate import (
+    baseline as baselines,
+    formats,
+    rules as gate_rules,
+    stored,
+    subjects,
+    verdict as verdicts,
+)
 
 FAILED = 3
 """The exit code where a rule is broken."""
@@ -41,7 +48,7 @@ def gate(
     ] = None,
     baseline_file: Annotated[
         Path | None,
-        typer.Option("--baseline", metavar="FILE"),
+        typer.Option(metavar="FILE"),
         "What is known and passes. Default: `baseline` in the rules.",
     ] = None,
     write_baseline: Annotated[
@@ -58,7 +65,7 @@ def gate(
         "List the images that show this concept, and judge nothing; repeat it.",
     ] = None,
     verdict_format: Annotated[
-        GateFormat, typer.Option("--as", help="How the verdict is written.")
+        GateFormat, typer.Option("--as", help="The format: for people, machines or a comment.")
     ] = "text",
     report: Annotated[
         list[str] | None,
@@ -72,7 +79,7 @@ def gate(
     The exit code is 0 where all rules hold, 3 where one is broken, 2 for a wrong option and 1 for
     what cannot be read. docs/gate.md lists the rules.
     """
-    rules, found_file = gates.read_rules(rules_file)
+    rules, found_file = gate_rules.read_rules(rules_file)
     reports = _reports(report or ())
     folder = Path() if found_file is None else found_file.parent
     name = subject or rules.data
@@ -85,7 +92,9 @@ def gate(
     if baseline_path is None and rules.baseline is not None:
         baseline_path = folder / rules.baseline
     if write_baseline and baseline_path is None:
-        raise OptionError("--write-baseline needs --baseline FILE, or `baseline` in the rules.")
+        raise OptionError(
+            "--write-baseline needs --baseline-file FILE, or `baseline` in the rules."
+        )
 
     judged = _read(path, name, rules)
     if show:
@@ -96,39 +105,39 @@ def gate(
 
     baseline = None
     if baseline_path is not None and not write_baseline and watch is None:
-        baseline = gates.read_baseline(baseline_path)
+        baseline = baselines.read_baseline(baseline_path)
     if watch is None:
         against = "" if baseline is None else f"baseline {baseline_path}"
-        verdict = gates.judge(judged, rules, baseline, against)
+        verdict = verdicts.judge(judged, rules, baseline, against)
     else:
         first, comma, second = watch.partition(",")
         if not comma:
             raise OptionError("Give --watch two splits, as in train,test.")
-        verdict = gates.judge_split(judged, rules, first, second)
+        verdict = verdicts.judge_split(judged, rules, first, second)
 
     for format_name, file in reports.items():
         with replacing(file) as target:
-            target.write_text(gates.write_verdict(verdict, format_name), "utf-8")
+            target.write_text(formats.write_verdict(verdict, format_name), "utf-8")
     if write_baseline and baseline_path is not None:
-        gates.write_baseline(baseline_path, verdict.baseline)
+        baselines.write_baseline(baseline_path, verdict.baseline)
         n_known = sum(lean.breaks for lean in verdict.baseline.leans)
         n_known += len(verdict.baseline.readings)
         notes.print(f"{baseline_path}: {inflect(n_known, 'findings')} are known from now on.")
         return
 
-    print(gates.write_verdict(verdict, verdict_format), end="", file=out.file)
+    print(formats.write_verdict(verdict, verdict_format), end="", file=out.file)
     if not verdict.passed:
         raise typer.Exit(FAILED)
 
 
-def _read(path: Path, name: str, rules: "gates.Rules") -> "gates.Subject":
+def _read(path: Path, name: str, rules: "gate_rules.Rules") -> "subjects.Subject":
     """The file of a path, or else the dataset of a name."""
     looks_like_a_path = path.exists() or path.suffix != "" or len(path.parts) > 1
     if looks_like_a_path:
         with progress_bars() as progress:
-            return gates.from_file(path, rules, progress)
+            return subjects.from_file(path, rules, progress)
     with opened_store() as (store, progress):
-        return gates.from_store(store, folders(), name, rules, progress)
+        return stored.from_store(store, folders(), name, rules, progress)
 
 
 def _reports(texts: "list[str] | tuple[str, ...]") -> dict[str, Path]:
@@ -136,8 +145,8 @@ def _reports(texts: "list[str] | tuple[str, ...]") -> dict[str, Path]:
     reports: dict[str, Path] = {}
     for text in texts:
         name, separator, file = text.partition("=")
-        if not separator or not file or name not in gates.FORMATS:
-            known = ", ".join(gates.FORMATS)
-            raise OptionError(f"--also {text!r} is not FORMAT=FILE, with one of {known}.")
+        if not separator or not file or name not in formats.FORMATS:
+            names = ", ".join(formats.FORMATS)
+            raise OptionError(f"--also {text!r} is not FORMAT=FILE, with one of {names}.")
         reports[name] = Path(file)
     return reports

@@ -1,4 +1,4 @@
-from . import plan as plan, plan_file as plan_file, planners as planners, simulation as simulation
+from . import plan as plan, plan_file as plan_file, planners as planners
 from .composition import (
     Composition as Composition,
     ResultOptions as ResultOptions,

@@ -1,4 +1,4 @@
-"""Gates: judge a dataset by rules, beyond what a baseline knows."""
+"""Gates: judge a dataset by rules and a baseline."""
 
 import lazy_loader
 

@@ -1,25 +1,14 @@
-from .baseline import (
-    Baseline as Baseline,
-    read_baseline as read_baseline,
-    write_baseline as write_baseline,
+from . import (
+    baseline as baseline,
+    formats as formats,
+    rules as rules,
+    stored as stored,
+    subjects as subjects,
+    verdict as verdict,
 )
-from .formats import FORMATS as FORMATS, write_verdict as write_verdict
-from .rules import (
-    FILE as FILE,
-    LeanRule as LeanRule,
-    Rules as Rules,
-    check_rules as check_rules,
-    read_rules as read_rules,
-)
+from .baseline import read_baseline as read_baseline, write_baseline as write_baseline
+from .formats import write_verdict as write_verdict
+from .rules import check_rules as check_rules, read_rules as read_rules
 from .stored import from_store as from_store
-from .subjects import (
-    Subject as Subject,
-    from_annotations as from_annotations,
-    from_file as from_file,
-)
-from .verdict import (
-    Finding as Finding,
-    Verdict as Verdict,
-    judge as judge,
-    judge_split as judge_split,
-)
+from .subjects import from_annotations as from_annotations
+from .verdict import Verdict as Verdict, judge as judge, judge_split as judge_split

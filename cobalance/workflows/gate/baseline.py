@@ -1,4 +1,4 @@
-"""A gate's baseline: what is known of a dataset, as a small file for version control."""
+"""Baseline of a gate: findings that pass, as a small file for version control."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -58,7 +58,7 @@ class KnownReading(_Part):
 
 
 class Baseline(_Part):
-    """What is known of a dataset.
+    """Findings that pass, with the counts to compare later ones with.
 
     Parameters
     ----------
@@ -118,17 +118,17 @@ class Baseline(_Part):
             It has none of the images.
         """
         ids, contents = _digests(subject, incidence)
-        known = [digest.split(" ") for digest in self.sample]
-        known_ids = np.array([int(part, 16) for part, _ in known], dtype=np.uint64)
-        is_known = np.isin(ids, known_ids)
-        if len(known) and not is_known.any():
+        sampled_ids = [int(digest.split(" ")[0], 16) for digest in self.sample]
+        is_sampled = np.isin(ids, np.array(sampled_ids, dtype=np.uint64))
+        if self.sample and not is_sampled.any():
             raise DataError(
                 f"The baseline is of {self.dataset!r}, and {subject.name!r} has none of its "
                 f"images. {_REMEDY}"
             )
-        now = {*_texts(ids[is_known], contents[is_known])}
-        n_equal = len(now.intersection(self.sample))
-        return float(wilson(np.array(n_equal), np.array(max(len(known), 1)))[0])
+
+        digests = _texts(ids[is_sampled], contents[is_sampled])
+        n_equal = len({*digests}.intersection(self.sample))
+        return float(wilson(np.array(n_equal), np.array(max(len(self.sample), 1)))[0])
 
     def check(self, rules: Rules, classes: Collection[str]) -> None:
         """Raise DataError for a baseline by other rules of leans, or of other classes."""
@@ -149,16 +149,20 @@ def make_baseline(
     *,
     watched: Sequence[IntArray] | None = None,
 ) -> Baseline:
-    """Keep what is known of a subject; `watched` are rows of each of `leans`, or the near ones."""
-    known: dict[tuple[str, ...], KnownLean] = {}
+    """Make the baseline of a subject; `watched` are rows of each of `leans`, or the near ones."""
+    lean_of: dict[tuple[str, ...], KnownLean] = {}
     for number, part in enumerate(leans):
-        rows = np.flatnonzero(part.is_near) if watched is None else watched[number]
+        rows = np.flatnonzero(part.is_near)
+        if watched is not None:
+            rows = watched[number]
+
         breaks, names = part.breaks, part.cliques.take(rows).names()
         for row, concepts in zip(rows.tolist(), names, strict=True):
-            before = concepts in known and known[concepts].breaks
+            # A combination may break another rule, too.
+            broke = concepts in lean_of and lean_of[concepts].breaks
             images = tuple(part.cliques.counts[row].tolist())
-            known[concepts] = KnownLean(
-                concepts=concepts, breaks=bool(breaks[row]) or before, images=images
+            lean_of[concepts] = KnownLean(
+                concepts=concepts, breaks=broke or bool(breaks[row]), images=images
             )
 
     beyond = [reading for reading in readings if reading.breaks]
@@ -172,7 +176,7 @@ def make_baseline(
         dataset=subject.name,
         classes=dict(sizes),
         rules=tuple(part.rule for part in leans),
-        leans=tuple(known[concepts] for concepts in sorted(known)),
+        leans=tuple(lean_of[concepts] for concepts in sorted(lean_of)),
         readings=tuple(sorted(values, key=lambda part: (part.rule, part.of))),
         sample=_draw_sample(subject, incidence),
     )

@@ -6,12 +6,14 @@ from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
-from cobalance.base import check_known, inflect
+from cobalance.base import check_known, inflect, shorten_list
 from cobalance.workflows.gate.verdict import Finding, Verdict
 
 _WORST = 5
 # With its head and the counts, a comment stays below 60 lines.
 _IN_COMMENT = 40
+_LEVELS = {True: "error", False: "note"}
+_MARKS = {True: ":white_check_mark:", False: ":x:"}
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -38,10 +40,10 @@ def _as_text(verdict: Verdict) -> str:
 
     if len(failing) > _WORST:
         lines.append(f"{len(failing) - _WORST:,} more: see --format json.")
+
     better = [finding.of for finding in verdict.findings if finding.status == "better"]
     if better:
-        names = ", ".join(better[:_WORST])
-        lines.append(f"Got better: {names}{' and others' if len(better) > _WORST else ''}.")
+        lines.append(f"Got better: {shorten_list(better, _WORST)}.")
     return "\n".join(lines) + "\n"
 
 
@@ -100,12 +102,12 @@ def _as_junit(verdict: Verdict) -> str:
 
 
 def _as_sarif(verdict: Verdict) -> str:
-    """Results of level error for what fails, and of level note for what is known."""
+    """Results: findings that fail are errors, known ones are notes."""
     place = {"physicalLocation": {"artifactLocation": {"uri": verdict.name.replace("\\", "/")}}}
     results = [
         {
             "ruleId": finding.rule,
-            "level": "error" if finding.fails else "note",
+            "level": _LEVELS[finding.fails],
             "message": {"text": f"{finding.text}. {verdict.command(finding)}".strip()},
             "locations": [place],
             "partialFingerprints": {"finding/v1": f"{finding.rule}: {finding.of}"},
@@ -124,8 +126,7 @@ def _as_sarif(verdict: Verdict) -> str:
 
 def _as_markdown(verdict: Verdict) -> str:
     """A comment for a pull request."""
-    mark = ":white_check_mark:" if verdict.passed else ":x:"
-    lines = [f"### {mark} cobalance gate", "", _escape(verdict.describe())]
+    lines = [f"### {_MARKS[verdict.passed]} cobalance gate", "", _escape(verdict.describe())]
     failing = [finding for finding in verdict.findings if finding.fails]
     if failing:
         lines += ["", "| | rule | finding |", "| --- | --- | --- |"]

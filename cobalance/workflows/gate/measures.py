@@ -1,4 +1,4 @@
-"""What a gate measures: leans of concept combinations, and single readings of other rules."""
+"""Measures of a gate: leans of concept combinations, and single readings of other rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +17,12 @@ from cobalance.base import (
     special,
 )
 from cobalance.counting import Cliques, Incidence, count_chosen, mine_cliques
-from cobalance.statistics import rate_differences, with_clusters
-from cobalance.statistics.association import homogeneity_test
-from cobalance.statistics.clustered_tests import clustered_p_values
+from cobalance.statistics import (
+    clustered_p_values,
+    homogeneity_test,
+    rate_differences,
+    with_clusters,
+)
 from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.statistics.q_values import q_values
 from cobalance.workflows.gate.rules import LeanRule, Rules
@@ -151,10 +154,12 @@ def measure_leans(incidence: Incidence, rule: LeanRule) -> Leans:
     smallest = int(sizes[sizes > 0].min())
     least = max(1, int(np.ceil(rule.min_difference * smallest)))
 
+    # Counts of all classes together choose the tests.
     group = restrict(incidence, rule.concepts)
     mined = mine_cliques(group, max_size=rule.max_size, min_support=1, common=())
     cliques = mined.take(mined.counts.sum(axis=1) >= least)
     cliques = with_clusters(cliques, group)
+
     differences, highest, lowest = rate_differences(cliques.counts, cliques.class_sizes)
     return Leans(
         rule=rule,
@@ -176,18 +181,21 @@ def restrict(incidence: Incidence, concepts: Sequence[str]) -> Incidence:
     """The images with some concepts alone; a name stands for all that begin with it and a colon."""
     if not concepts:
         return incidence
+
     columns = [name.partition(": ")[0] for name in incidence.concepts]
     check_known("concept or column", concepts, sorted({*columns, *incidence.concepts}))
-    kept = [
+
+    is_in_group = [
         name in concepts or column in concepts
         for name, column in zip(incidence.concepts, columns, strict=True)
     ]
-    return incidence.restrict(np.array(kept, dtype=np.bool_))
+    return incidence.restrict(np.array(is_in_group, dtype=np.bool_))
 
 
 def counts_of(incidence: Incidence, cliques: Cliques) -> Cliques:
     """The same combinations, counted in other images."""
     counted = count_chosen(incidence, cliques.names())
+
     codes = [_code(name, incidence.classes) for name in cliques.classes]
     sizes = np.append(incidence.class_sizes(), 0)
     counts = np.concatenate([counted, np.zeros((len(counted), 1), np.int64)], axis=1)
@@ -200,10 +208,11 @@ def _code(name: str, classes: Sequence[str]) -> int:
 
 
 def measure_readings(subject: Subject, incidence: Incidence, rules: Rules) -> list[Reading]:
-    """Measure all that the rules beside those of leans limit."""
+    """Measure each number that a rule limits, leans left out."""
     readings = _class_readings(incidence, rules.min_class_images)
     for rule in rules.leans:
         readings += _combination_readings(incidence, rule)
+
     if rules.max_bits is not None:
         readings.append(_told_reading(incidence, rules.max_bits))
     if rules.separate_splits:
@@ -227,9 +236,11 @@ def _combination_readings(incidence: Incidence, rule: LeanRule) -> list[Reading]
     """The combinations of a rule that some class shows in too few images."""
     if not rule.min_images:
         return []
+
     group = restrict(incidence, rule.concepts)
     cliques = mine_cliques(group, max_size=rule.max_size, min_support=1, common=())
     fewest = cliques.counts.min(axis=1)
+
     readings = []
     for row in np.flatnonzero(fewest < rule.min_images).tolist():
         name = " + ".join(cliques.take([row]).names()[0])
@@ -241,9 +252,9 @@ def _combination_readings(incidence: Incidence, rule: LeanRule) -> list[Reading]
 
 
 def _told_reading(incidence: Incidence, most: float) -> Reading:
-    told = concepts_alone(incidence)
-    text = f"concepts alone tell {told.bits:.2f} of {told.most:.2g} bit of the class"
-    return Reading(ALONE, "bits", told.bits, most, True, text, told.error)
+    bits = concepts_alone(incidence)
+    text = f"concepts alone tell {bits.bits:.2f} of {bits.most:.2g} bit of the class"
+    return Reading(ALONE, "bits", bits.bits, most, True, text, bits.error)
 
 
 def _split_readings(subject: Subject) -> list[Reading]:
@@ -267,6 +278,7 @@ def _property_readings(subject: Subject, most: float) -> list[Reading]:
             f"{subject.name}: the rule max_property_auc needs properties of image files. {reason}: "
             "cobalance properties DATASET --here"
         )
+
     readings = []
     for row in subject.properties.itertuples(index=False):
         auc = max(row.auc, 1 - row.auc)
@@ -281,6 +293,7 @@ def _coverage_reading(incidence: Incidence, column: str, least: float) -> Readin
     if not shows.any():
         columns = {name.partition(": ")[0] for name in incidence.concepts if ": " in name}
         check_known("column", [column], sorted(columns))
+
     has_value = incidence.sum_rows(shows) > 0
     share = float(has_value.mean())
     error = float(np.sqrt(share * (1 - share) / len(has_value)))

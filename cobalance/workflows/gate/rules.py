@@ -102,7 +102,7 @@ def read_rules(file: Path | None = None) -> tuple[Rules, Path | None]:
 
 
 def check_rules(values: Mapping[str, Any], source: str = "rules") -> Rules:
-    """Make rules of plain values, such as those of a TOML file.
+    """Make rules of plain values, as a TOML file has them.
 
     Raises
     ------

@@ -1,12 +1,11 @@
-"""What a gate judges: a dataset of the store, with what is known of its image files."""
+"""Subjects of a gate: datasets of the store."""
 
 from dataclasses import replace
 
 import pandas as pd
 
 from cobalance.base import Progress, silent
-from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_annotations
+from cobalance.graph import GraphStore, read_annotations
 from cobalance.workflows.embed.search import find_across_splits
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.gate.rules import Rules
@@ -17,7 +16,7 @@ from cobalance.workflows.properties import compare_classes, read_properties
 def from_store(
     store: GraphStore, folders: Folders, dataset: str, rules: Rules, progress: Progress = silent
 ) -> Subject:
-    """Read a dataset of the store, with what the rules need of its image files.
+    """Read a dataset, with near duplicates and properties where rules need them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a gate judges: the annotations of a file, which need no database."""
+"""Subjects of a gate: annotations of a file, without a database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.counting import Incidence, incidence_of
-from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest import ReadOptions, read_annotations
 from cobalance.workflows.diagnose.findings import not_compared
 from cobalance.workflows.gate.rules import Rules
 
@@ -28,7 +27,7 @@ ACROSS = ["what", "group", "splits", "id"]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a gate is asked about.
+    """Annotations to judge.
 
     Parameters
     ----------
@@ -99,8 +98,8 @@ class Subject:
         """
         incidence = incidence_of(self.annotations)
         check_known("concept", concepts, incidence.concepts)
-        asked = np.array([name in concepts for name in incidence.concepts])
-        rows = np.flatnonzero(incidence.sum_rows(asked) == len({*concepts}))
+        is_wanted = np.array([name in concepts for name in incidence.concepts])
+        rows = np.flatnonzero(incidence.sum_rows(is_wanted) == len({*concepts}))
         images = self.images.iloc[rows].rename(columns={"class_name": "class"})
         return images[["class", "id", "uri"]].reset_index(drop=True)
 
@@ -123,22 +122,21 @@ def from_annotations(annotations: Annotations, name: str) -> Subject:
     across = pd.DataFrame(columns=ACROSS)
     images = annotations.images
     if "cluster" in images and images["split"].notna().any():
-        known = images.dropna(subset=["cluster", "split"])
-        by_cluster = known.groupby("cluster", observed=True)["split"]
-        known = known[by_cluster.transform("nunique") > 1]
-        splits = known.groupby("cluster", observed=True)["split"].transform(
-            lambda names: ", ".join(sorted(set(names)))
-        )
-        across = pd.DataFrame(
-            {"what": "cluster", "group": known["cluster"], "splits": splits, "id": known["id"]}
-        )
+        # Images without a cluster or split stand in none.
+        rows = images.dropna(subset=["cluster", "split"])
+        by_cluster = rows.groupby("cluster", observed=True)["split"]
+        splits = by_cluster.transform(lambda names: ", ".join(sorted(set(names))))
+        in_several = by_cluster.transform("nunique") > 1
+        columns = {"what": "cluster", "group": rows["cluster"], "splits": splits, "id": rows["id"]}
+        across = pd.DataFrame(columns)[in_several]
     return Subject(name, annotations, across)
 
 
 def _read_options(values: Mapping[str, Any]) -> ReadOptions:
-    """Options of reading a file from those of TOML, whose lists are tuples here."""
-    known = {*ReadOptions.__dataclass_fields__, "input_format"}
-    check_known("option of reading", values, sorted(known))
+    """Reader options from a TOML table, whose lists become tuples."""
+    names = {*ReadOptions.__dataclass_fields__, "input_format"}
+    check_known("option of reading", values, sorted(names))
+
     options = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""The verdict of a gate: which rules are broken, what is known, and what got better."""
+"""Verdict of a gate: broken rules, known findings, and better ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.base import BoolArray, FloatArray, IntArray, OptionError, inflect
+from cobalance.base import BoolArray, FloatArray, IntArray, OptionError, inflect, text_if
 from cobalance.counting import Incidence
 from cobalance.statistics import growth_p_values, rate_differences
 from cobalance.statistics.q_values import q_values
@@ -34,6 +34,8 @@ FAILING: tuple[Status, ...] = ("new", "worse")
 _LEAST_GROWTH = 0.5
 # Two numbers further apart than by so many standard errors differ beyond chance (one in 200).
 _FAR = 2.6
+_OUTCOMES = {True: "passes", False: "breaks a rule"}
+_LIMITS = {True: "at most", False: "at least"}
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,8 @@ class Verdict:
         """The verdict in a sentence."""
         counts = {status: self.count(status) for status in (*FAILING, "known", "better")}
         parts = [f"{n:,} {status}" for status, n in counts.items() if n]
-        outcome = "passes" if self.passed else "breaks a rule"
-        compared = f", compared with {self.against}" if self.against else ""
+        outcome = _OUTCOMES[self.passed]
+        compared = text_if(self.against, f", compared with {self.against}")
         tested = inflect(int(self.metrics["combinations"]), "combinations")
         return (
             f"{self.name} {outcome}{compared}: {', '.join(parts) or 'no finding'}; {tested} tested."
@@ -136,7 +138,7 @@ class Verdict:
 def judge(
     subject: Subject, rules: Rules, baseline: Baseline | None = None, against: str = ""
 ) -> Verdict:
-    """Judge a dataset by rules, beyond what a baseline knows.
+    """Judge a dataset by rules, beyond the findings of a baseline.
 
     Raises
     ------
@@ -153,12 +155,14 @@ def judge(
     leans = [measure_leans(incidence, rule) for rule in rules.leans]
     readings = measure_readings(subject, incidence, rules)
 
+    # A combination may be tested by several rules.
     findings: dict[tuple[str, str], Finding] = {}
     for part in leans:
         for finding in _judge_leans(part, baseline, shared):
             before = findings.get((LEANS, finding.of))
             if before is None or finding.fails:
                 findings[LEANS, finding.of] = finding
+
     of_readings = _judge_readings(readings, baseline)
     return _conclude(
         subject, incidence, leans, readings, [*findings.values(), *of_readings], against
@@ -166,7 +170,7 @@ def judge(
 
 
 def judge_split(subject: Subject, rules: Rules, split: str, reference: str) -> Verdict:
-    """Judge a split by rules, beyond what another split of the same data shows, too.
+    """Judge a split by rules, beyond the findings of another split of the same data.
 
     Errors as of `judge`; OptionError if it is the same split.
     """
@@ -178,16 +182,18 @@ def judge_split(subject: Subject, rules: Rules, split: str, reference: str) -> V
 
     # All combinations of the one are counted in the other, so that none is new for lack of a count.
     other_leans = [_measured_alike(part, of_other) for part in leans]
-    known = make_baseline(
+    reference_leans = make_baseline(
         other,
         of_other,
         other_leans,
         measure_readings(other, of_other, rules),
         watched=[np.arange(len(part.cliques)) for part in other_leans],
     )
-    findings = [finding for part in leans for finding in _judge_leans(part, known, 0.0, reference)]
+    findings: list[Finding] = []
+    for part in leans:
+        findings += _judge_leans(part, reference_leans, 0.0, reference)
     readings = measure_readings(watched, incidence, rules)
-    findings += _judge_readings(readings, known)
+    findings += _judge_readings(readings, reference_leans)
     return _conclude(watched, incidence, leans, readings, findings, f"split {reference}")
 
 
@@ -195,6 +201,7 @@ def _measured_alike(part: Leans, incidence: Incidence) -> Leans:
     """The combinations of a rule measured in other images."""
     cliques = counts_of(incidence, part.cliques)
     counted = measure_leans(incidence, part.rule)
+
     places = {concepts: row for row, concepts in enumerate(counted.cliques.names())}
     rows = np.array([places.get(concepts, -1) for concepts in cliques.names()], dtype=np.int64)
     p_values = np.append(counted.p_values, 1.0)[rows]
@@ -213,6 +220,7 @@ def _conclude(
     order = (*FAILING, "known", "better")
     ranked = sorted(findings, key=lambda part: (order.index(part.status), -part.weight, part.of))
     names = [LEANS] if leans else []
+
     return Verdict(
         name=subject.name,
         source=subject.source,
@@ -234,8 +242,10 @@ def _metrics(
     metrics: dict[str, float] = {"images": float(len(incidence.labels))}
     metrics["combinations"] = float(sum(len(part.cliques) for part in leans))
     metrics["leaning"] = float(sum(part.breaks.sum() for part in leans))
+
     largest = [part.differences[part.breaks].max(initial=0.0) for part in leans]
     metrics["largest_difference"] = float(max(largest, default=0.0))
+
     for status in (*FAILING, "known", "better"):
         metrics[status] = float(sum(finding.status == status for finding in findings))
     for reading in readings:
@@ -248,7 +258,7 @@ def _metrics(
 def _judge_leans(
     part: Leans, baseline: Baseline | None, shared: float, where: str = "the baseline"
 ) -> list[Finding]:
-    """The findings of one rule: what breaks it now, and what of the baseline does not any more."""
+    """The findings of one rule: combinations that break it, and those that did in the baseline."""
     names, breaks = part.cliques.names(), part.breaks
     if baseline is None:
         rows = np.flatnonzero(breaks).tolist()
@@ -269,7 +279,7 @@ def _judge_leans(
         elif grown:
             status = "worse" if did_break[row] else "new"
         if breaks[row] or did_break[row]:
-            text = f"; {was:.1%} in {where}" if is_listed[row] and breaks[row] else ""
+            text = text_if(is_listed[row] and breaks[row], f"; {was:.1%} in {where}")
             findings.append(_lean_finding(part, row, names[row], status, text))
     return findings
 
@@ -322,16 +332,17 @@ def _lean_finding(
 
 def _judge_readings(readings: Sequence[Reading], baseline: Baseline | None) -> list[Finding]:
     """The findings of rules about one number each."""
-    known: dict[tuple[str, str], KnownReading] = {}
+    before_by_name: dict[tuple[str, str], KnownReading] = {}
     if baseline is not None:
-        known = {(part.rule, part.of): part for part in baseline.readings}
+        before_by_name = {(part.rule, part.of): part for part in baseline.readings}
 
     findings = []
     for reading in readings:
-        before = known.get((reading.rule, reading.of))
-        text = f"{reading.text} ({'at most' if reading.at_most else 'at least'} {reading.limit:g})"
+        before = before_by_name.get((reading.rule, reading.of))
+        text = f"{reading.text} ({_LIMITS[reading.at_most]} {reading.limit:g})"
         if before is not None:
             text += f"; {before.value:.3g} in the baseline"
+
         status: Status = "new"
         if not reading.breaks:
             if before is None:

@@ -43,10 +43,10 @@ def test_a_file_passes_fails_and_passes_with_its_baseline(gate, tmp_path):
     assert json.loads((tmp_path / "m.json").read_text())["new"] == 2
     assert (tmp_path / "m.md").read_text().startswith("### :x: cobalance gate")
 
-    written = gate("cars.csv", "--baseline", "b.json", "--write-baseline")
+    written = gate("cars.csv", "--baseline-file", "b.json", "--write-baseline")
     assert (written.returncode, written.stdout) == (0, "")
     assert written.stderr == "b.json: 2 findings are known from now on.\n"
-    known = gate("cars.csv", "--baseline", "b.json", "--as", "json")
+    known = gate("cars.csv", "--baseline-file", "b.json", "--as", "json")
     assert known.returncode == 0
     assert {part["status"] for part in json.loads(known.stdout)["findings"]} == {"known"}
 
@@ -81,7 +81,7 @@ def test_rules_name_data_and_baseline_beside_them(gate, tmp_path):
     [
         ((), 2, "Name a file or dataset"),
         (("none.csv",), 1, "none.csv"),
-        (("cars.csv", "--write-baseline"), 2, "--write-baseline needs --baseline FILE"),
+        (("cars.csv", "--write-baseline"), 2, "--write-baseline needs --baseline-file FILE"),
         (("cars.csv", "--also", "metrics"), 2, "is not FORMAT=FILE"),
         (("cars.csv", "--also", "pdf=x"), 2, "is not FORMAT=FILE"),
         (("cars.csv", "--watch", "train,test"), 2, "split 'train'"),
@@ -90,7 +90,7 @@ def test_rules_name_data_and_baseline_beside_them(gate, tmp_path):
         (("cars.csv", "--rules", "bad.toml"), 1, "bad.toml, max_q: is no rule"),
         (("cars.csv", "--rules", "sea.toml"), 2, "concept or column 'sea'"),
         (("cars.csv", "--rules", "files.toml"), 1, "needs properties of image files"),
-        (("cars.csv", "--baseline", "bad.toml"), 1, "bad.toml: invalid JSON"),
+        (("cars.csv", "--baseline-file", "bad.toml"), 1, "bad.toml: invalid JSON"),
         (("empty.csv",), 1, "empty.csv"),
     ],
 )
@@ -109,9 +109,9 @@ def test_what_cannot_be_judged_never_passes(gate, tmp_path, arguments, code, mes
 
 def test_a_baseline_of_another_version_is_refused(gate, tmp_path):
     write(tmp_path / "cars.csv", records(0, 200, LEANING))
-    gate("cars.csv", "--baseline", "b.json", "--write-baseline")
+    gate("cars.csv", "--baseline-file", "b.json", "--write-baseline")
     file = tmp_path / "b.json"
     file.write_text(file.read_text().replace('"version": 1', '"version": 9'))
-    refused = gate("cars.csv", "--baseline", "b.json")
+    refused = gate("cars.csv", "--baseline-file", "b.json")
     assert refused.returncode == 1
     assert "is of version 9" in refused.stderr

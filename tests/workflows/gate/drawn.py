@@ -3,7 +3,7 @@
 import numpy as np
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.gate import Subject, from_annotations
+from cobalance.workflows.gate.subjects import Subject, from_annotations
 
 CLASSES = ("farm", "town")
 

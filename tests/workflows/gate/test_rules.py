@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.base.errors import InputError
-from cobalance.workflows.gate import FILE, Rules, check_rules, read_rules
+from cobalance.workflows.gate.rules import FILE, Rules, check_rules, read_rules
 
 
 @pytest.fixture(autouse=True)
