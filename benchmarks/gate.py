@@ -142,13 +142,17 @@ def quiet_files(n_classes: int, draws: int) -> Line:
     return line
 
 
-def awake(draws: int) -> tuple[Line, Line]:
-    """A lean of 5 points planted in a pair, and one that doubles beyond the baseline."""
+def awake(draws: int, rate: float) -> tuple[Line, Line]:
+    """A lean of 5 points planted in a pair of 1,000 images a class, and one that doubles.
+
+    `rate` is that of each of the two concepts, which are independent before.
+    """
     rng = np.random.default_rng(7)
-    planted = Line("a lean of 5 points in one pair, 1,000 images a class", ">= 99%")
-    doubled = Line("a lean of 5 points doubles beyond the baseline", ">= 99%")
+    planted = Line(f"a lean of 5 points in a pair that {rate**2:.0%} show", ">= 99%")
+    doubled = Line(f"the same lean doubles beyond the baseline ({rate**2:.0%})", ">= 99%")
     for _ in range(draws):
         rates = World.draw(rng, 1, spread=0.0).rates
+        rates[:, :2] = rate
         images = World(np.repeat(rates, 2, axis=0)).images(rng, (1000, 1000))
         leaning = images.planted(rng, 0.05)
         verdict = judge(leaning.subject(), Rules())
@@ -170,8 +174,9 @@ def main() -> None:
         quiet_commits(n_classes, round(1000 * share)).print()
     for n_classes in SHAPES:
         quiet_files(n_classes, round(1000 * share)).print()
-    for line in awake(round(500 * share)):
-        line.print()
+    for rate in (0.1, 0.2):
+        for line in awake(round(500 * share), rate):
+            line.print()
     print(f"{time.process_time() - start:,.0f} s of CPU")
 
 

@@ -23,8 +23,7 @@ from cobalance.graph import (
 )
 from cobalance.graph.database import schema
 from cobalance.statistics import EVIDENCE
-from cobalance.workflows import Folders, to_json
-from cobalance.workflows.gate import check_rules, from_store, judge, write_verdict
+from cobalance.workflows import Folders, check_rules, from_store, judge, to_json, write_verdict
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -130,7 +129,7 @@ class _Tools:
     def gate(self, dataset: str, rules: dict[str, Any] | None = None) -> str:
         """Judge a dataset by rules, and say why it fails: the worst findings, and how many.
 
-        rules: those of docs/gate.md, such as {"leans": [{"concepts": ["gender"], "max_q": 0.005,
+        rules: those of docs/gate.md, such as {"leans": [{"concepts": ["gender"], "max_q": 0.01,
         "min_difference": 0.02}], "min_class_images": 50}; without them the usual rule, that no
         combination of two concepts leans to a class.
         """

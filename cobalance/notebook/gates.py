@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.notebook.data import FRAME, Data
 from cobalance.notebook.display import Result
 from cobalance.notebook.remedies import speaks_python
-from cobalance.workflows.gate import (
+from cobalance.workflows import (
     Verdict,
     check_rules,
     from_annotations,

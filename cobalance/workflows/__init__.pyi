@@ -162,6 +162,12 @@ from .export_graph.tables import (
     graph_tables as graph_tables,
 )
 from .folders import Folders as Folders, read_dataset_places as read_dataset_places
+from .gate.baseline import read_baseline as read_baseline, write_baseline as write_baseline
+from .gate.formats import write_verdict as write_verdict
+from .gate.rules import check_rules as check_rules, read_rules as read_rules
+from .gate.stored import from_store as from_store
+from .gate.subjects import from_annotations as from_annotations
+from .gate.verdict import Verdict as Verdict, judge as judge, judge_split as judge_split
 from .label.compare import (
     GeneratorComparison as GeneratorComparison,
     compare_generator as compare_generator,

@@ -59,7 +59,7 @@ def gate(
         typer.Option(metavar="SPLIT,SPLIT"),
         "Judge the first split by what the second shows, in place of a baseline.",
     ] = None,
-    show: Annotated[
+    images_of: Annotated[
         list[str] | None,
         typer.Option(metavar="CONCEPT"),
         "List the images that show this concept, and judge nothing; repeat it.",
@@ -97,8 +97,8 @@ def gate(
         )
 
     judged = _read(path, name, rules)
-    if show:
-        images = judged.images_of(show)
+    if images_of:
+        images = judged.images_of(images_of)
         tables.TableOutput().write(images.head(limit))
         notes.print(f"{inflect(len(images), 'images')}.")
         return
@@ -148,5 +148,6 @@ def _reports(texts: "list[str] | tuple[str, ...]") -> dict[str, Path]:
         if not separator or not file or name not in formats.FORMATS:
             names = ", ".join(formats.FORMATS)
             raise OptionError(f"--also {text!r} is not FORMAT=FILE, with one of {names}.")
+
         reports[name] = Path(file)
     return reports

@@ -85,11 +85,12 @@ class Backup:
         """Describe a file by its manifest."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = os.fstat(file.fileno()).st_size
         return cls(
             datasets=tuple(about["datasets"]),
             left_out=dict(about["left_out"]),
             created_at=str(about["created_at"]),
-            bytes=os.fstat(file.fileno()).st_size,
+            bytes=size,
             digest=digest,
         )
 

@@ -87,15 +87,18 @@ class Baseline(_Part):
     def to_json(self) -> str:
         """As JSON text with a line for each combination, number and image, sorted."""
         content = self.model_dump(mode="json")
+
         lines = [f'"version": {self.version}', f'"dataset": {_text(self.dataset)}']
-        lines += [f'"{name}": {_lines(content[name])}' for name in ("classes", "rules")]
-        lines += [f'"{name}": {_lines(content[name])}' for name in ("leans", "readings", "sample")]
+        parts = ("classes", "rules", "leans", "readings", "sample")
+        lines += [f'"{name}": {_lines(content[name])}' for name in parts]
+
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def counts(self, classes: Sequence[str]) -> IntArray:
         """The images of each combination in `leans` by class, and a last row of none."""
         codes = [[*self.classes].index(name) for name in classes]
         rows = [lean.images for lean in self.leans]
+
         counts = np.array([*rows, [0] * len(self.classes)], dtype=np.int64)
         return counts[:, codes]
 

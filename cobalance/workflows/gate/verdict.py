@@ -108,7 +108,7 @@ class Verdict:
 
     def command(self, finding: Finding) -> str:
         """The command that lists the images of a finding; empty where it is about no images."""
-        concepts = [f"--show {quote(concept)}" for concept in finding.concepts]
+        concepts = [f"--images-of {quote(concept)}" for concept in finding.concepts]
         return " ".join(["cobalance gate", quote(self.source), *concepts]) if concepts else ""
 
     def count(self, status: Status) -> int:

@@ -39,7 +39,7 @@ def test_a_file_passes_fails_and_passes_with_its_baseline(gate, tmp_path):
     first, worst, command, *_ = failed.stdout.splitlines()
     assert first.startswith("cars.csv breaks a rule: 2 new; ")
     assert worst.startswith("new    cow is in ")
-    assert command.strip() == "Images: cobalance gate cars.csv --show cow"
+    assert command.strip() == "Images: cobalance gate cars.csv --images-of cow"
     assert json.loads((tmp_path / "m.json").read_text())["new"] == 2
     assert (tmp_path / "m.md").read_text().startswith("### :x: cobalance gate")
 
@@ -56,7 +56,7 @@ def test_the_command_that_it_names_lists_the_images(gate, tmp_path):
     write(tmp_path / "cars.csv", images)
     both = {"cow", "traffic light"}
     n = sum(both <= {mention.concept for mention in image.mentions} for image in images)
-    shown = gate("cars.csv", "--show", "cow", "--show", "traffic light", "--limit", "5")
+    shown = gate("cars.csv", "--images-of", "cow", "--images-of", "traffic light", "--limit", "5")
     assert shown.returncode == 0
     assert shown.stderr == f"{n} images.\n"
     assert shown.stdout.count(".jpg") == 10  # id and uri
@@ -86,7 +86,7 @@ def test_rules_name_data_and_baseline_beside_them(gate, tmp_path):
         (("cars.csv", "--also", "pdf=x"), 2, "is not FORMAT=FILE"),
         (("cars.csv", "--watch", "train,test"), 2, "split 'train'"),
         (("cars.csv", "--watch", "train"), 2, "Give --watch two splits"),
-        (("cars.csv", "--show", "boat"), 2, "concept 'boat'"),
+        (("cars.csv", "--images-of", "boat"), 2, "concept 'boat'"),
         (("cars.csv", "--rules", "bad.toml"), 1, "bad.toml, max_q: is no rule"),
         (("cars.csv", "--rules", "sea.toml"), 2, "concept or column 'sea'"),
         (("cars.csv", "--rules", "files.toml"), 1, "needs properties of image files"),

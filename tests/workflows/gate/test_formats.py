@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cobalance.workflows.gate import check_rules, judge, write_verdict
+from cobalance.workflows import check_rules, judge, write_verdict
 from tests.workflows.gate.drawn import records, subject
 
 MANY = {f"thing_{number}": (0.5, 0.1) for number in range(12)}
@@ -25,7 +25,8 @@ def test_text_has_the_five_worst_with_their_commands(failing, passing):
     lines = write_verdict(failing, "text").splitlines()
     assert lines[0].startswith("data/cars.csv breaks a rule: ")
     assert sum(line.startswith("new") for line in lines) == 5
-    assert sum("Images: cobalance gate data/cars.csv --show thing" in line for line in lines) == 5
+    command = "Images: cobalance gate data/cars.csv --images-of thing"
+    assert sum(command in line for line in lines) == 5
     assert write_verdict(passing, "text").startswith("cars.csv passes: no finding; ")
 
 

@@ -5,7 +5,7 @@ from scipy import stats
 
 from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.gate import (
+from cobalance.workflows import (
     check_rules,
     from_annotations,
     judge,
@@ -32,7 +32,7 @@ def test_a_lean_breaks_the_usual_rule_and_an_even_file_does_not():
     worst = verdict.findings[0]
     assert worst.concepts == ("cow",)
     assert worst.class_name == "farm"
-    assert verdict.command(worst) == "cobalance gate cars.csv --show cow"
+    assert verdict.command(worst) == "cobalance gate cars.csv --images-of cow"
 
 
 def test_both_evidence_and_effect_are_needed():
