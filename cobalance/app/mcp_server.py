@@ -129,7 +129,7 @@ class _Tools:
     def gate(self, dataset: str, rules: dict[str, Any] | None = None) -> str:
         """Judge a dataset by rules, and say why it fails: the worst findings, and how many.
 
-        rules: those of docs/gate.md, such as {"leans": [{"concepts": ["gender"], "max_q": 0.01,
+        rules: those of docs/gate.md, such as {"leans": [{"concepts": ["gender"], "max_q": 0.005,
         "min_difference": 0.02}], "min_class_images": 50}; without them the usual rule, that no
         combination of two concepts leans to a class.
         """

@@ -37,7 +37,7 @@ class LeanRule(Options):
 
     concepts: tuple[str, ...] = ()
     max_size: int = Field(2, ge=1, le=8)
-    max_q: float = Field(0.01, gt=0, le=1)
+    max_q: float = Field(0.005, gt=0, le=1)
     min_difference: float = Field(0.02, gt=0, le=1)
     min_images: int = Field(0, ge=0)
 

@@ -16,7 +16,7 @@ def test_without_a_file_the_rules_are_the_usual_ones():
     rules, file = read_rules()
     assert (rules, file) == (Rules(), None)
     (leans,) = rules.leans
-    assert (leans.max_q, leans.min_difference, leans.max_size) == (0.01, 0.02, 2)
+    assert (leans.max_q, leans.min_difference, leans.max_size) == (0.005, 0.02, 2)
 
 
 def test_rules_stand_in_a_file_of_their_own_or_in_the_project(working_folder):
