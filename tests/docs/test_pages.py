@@ -58,6 +58,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "mkdir -p plugins": "`tests/docs/test_extending.py` runs it",
         "cp -r docs/cobalance-mine": "`tests/support/own_plugins.py` installs the package",
     },
+    "gate": {"# once": "`tests/app/cli/test_gate.py` and `tests/e2e/test_gate_in_projects.py`"},
     "formats": {"cobalance ingest instances_train2017.json": COCO},
     "generation": {
         "cobalance ingest instances_train2017.json": COCO,
