@@ -155,7 +155,7 @@ def make_baseline(
     """Make the baseline of a subject; `watched` are rows of each of `leans`, or the near ones."""
     lean_of: dict[tuple[str, ...], KnownLean] = {}
     for number, part in enumerate(leans):
-        rows = np.flatnonzero(part.is_near)
+        rows: IntArray = np.flatnonzero(part.is_near)
         if watched is not None:
             rows = watched[number]
 

@@ -154,7 +154,7 @@ def _escape(text: str) -> str:
 
 def _as_metrics(verdict: Verdict) -> str:
     """Flat numbers, as ``dvc metrics diff``, MLflow and Weights & Biases take them."""
-    return _dump(verdict.metrics | {"passed": float(verdict.passed)})
+    return _dump(dict(verdict.metrics) | {"passed": float(verdict.passed)})
 
 
 def _dump(content: Any) -> str:

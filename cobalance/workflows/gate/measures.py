@@ -127,11 +127,6 @@ class Reading:
     text: Text
     error: float = 0.0
 
-    @cached_property
-    def q_values(self) -> FloatArray:
-        """Benjamini-Hochberg over the combinations."""
-        return q_values(self.p_values)
-
     @property
     def breaks(self) -> bool:
         """Whether the number is beyond its limit."""
@@ -243,7 +238,7 @@ def _combination_readings(incidence: Incidence, rule: LeanRule) -> list[Reading]
 
     readings = []
     for row in np.flatnonzero(fewest < rule.min_images).tolist():
-        name = " + ".join(cliques.take([row]).names()[0])
+        name = " + ".join(cliques.take(np.array([row])).names()[0])
         class_name = cliques.classes[cliques.counts[row].argmin()]
         n = int(fewest[row])
         text = f"{name} is in {inflect(n, 'images')} of {class_name}"
@@ -280,11 +275,12 @@ def _property_readings(subject: Subject, most: float) -> list[Reading]:
         )
 
     readings = []
-    for row in subject.properties.itertuples(index=False):
-        auc = max(row.auc, 1 - row.auc)
-        error = (row.auc_high - row.auc_low) / 4
-        text = f"{row.property} tells {row._1} from the others (AUC {row.auc:.2f})"
-        readings.append(Reading(PROPERTIES, row.property, auc, most, True, text, error))
+    for row in subject.properties.to_dict("records"):
+        auc = max(row["auc"], 1 - row["auc"])
+        error = (row["auc_high"] - row["auc_low"]) / 4
+        name = str(row["property"])
+        text = f"{name} tells {row['class']} from the others (AUC {row['auc']:.2f})"
+        readings.append(Reading(PROPERTIES, name, auc, most, True, text, error))
     return readings
 
 

@@ -36,10 +36,10 @@ class LeanRule(Options):
     """
 
     concepts: tuple[str, ...] = ()
-    max_size: int = Field(2, ge=1, le=8)
-    max_q: float = Field(0.005, gt=0, le=1)
-    min_difference: float = Field(0.02, gt=0, le=1)
-    min_images: int = Field(0, ge=0)
+    max_size: Annotated[int, Field(ge=1, le=8)] = 2
+    max_q: Annotated[float, Field(gt=0, le=1)] = 0.005
+    min_difference: Annotated[float, Field(gt=0, le=1)] = 0.02
+    min_images: Annotated[int, Field(ge=0)] = 0
 
 
 class Rules(Options):
@@ -71,10 +71,10 @@ class Rules(Options):
     baseline: str | None = None
     read: Mapping[str, Any] = Field(default_factory=dict)
     leans: tuple[LeanRule, ...] = (LeanRule(),)
-    min_class_images: int = Field(0, ge=0)
-    max_bits: float | None = Field(None, ge=0)
+    min_class_images: Annotated[int, Field(ge=0)] = 0
+    max_bits: Annotated[float | None, Field(ge=0)] = None
     separate_splits: bool = False
-    max_property_auc: float | None = Field(None, ge=0.5, le=1)
+    max_property_auc: Annotated[float | None, Field(ge=0.5, le=1)] = None
     coverage: Mapping[str, Share] = Field(default_factory=dict)
 
 

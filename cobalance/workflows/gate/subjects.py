@@ -137,7 +137,7 @@ def _read_options(values: Mapping[str, Any]) -> ReadOptions:
     names = {*ReadOptions.__dataclass_fields__, "input_format"}
     check_known("option of reading", values, sorted(names))
 
-    options = {
+    options: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
         if name != "input_format"

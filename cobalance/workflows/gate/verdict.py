@@ -261,8 +261,8 @@ def _judge_leans(
     """The findings of one rule: combinations that break it, and those that did in the baseline."""
     names, breaks = part.cliques.names(), part.breaks
     if baseline is None:
-        rows = np.flatnonzero(breaks).tolist()
-        return [_lean_finding(part, row, names[row], "new", "") for row in rows]
+        breaking = np.flatnonzero(breaks).tolist()
+        return [_lean_finding(part, row, names[row], "new", "") for row in breaking]
 
     places = baseline.places()
     place_of = np.array([places.get(concepts, ABSENT) for concepts in names], dtype=np.int64)

@@ -318,7 +318,7 @@ def _remaining(plan: PlanContents) -> Iterator[str]:
     yield paragraph(plan.effect)
     # The images of each class have a table of their own.
     measures = plan.by_size.iloc[:, :4]
-    by_size = [Column(name, values.tolist(), True) for name, values in measures.items()]
+    by_size = [Column(str(name), values.tolist(), True) for name, values in measures.items()]
     yield table("Combinations before and after the plan, by number of concepts", by_size)
 
     rows = plan.coverage
