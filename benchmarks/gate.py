@@ -119,7 +119,7 @@ def quiet_commits(n_classes: int, draws: int) -> Line:
     while line.draws < draws:
         world = World.draw(rng, n_classes, spread=0.5)
         before = world.images(rng, sizes)
-        baseline = judge(before.subject(), Rules()).baseline
+        baseline = judge(before.subject(), Rules()).make_baseline()
         # Ten commits onto each; the baseline stays that of the first.
         for _ in range(min(10, draws - line.draws)):
             shares = np.array(sizes) / sum(sizes)
@@ -158,7 +158,7 @@ def awake(draws: int, rate: float) -> tuple[Line, Line]:
         verdict = judge(leaning.subject(), Rules())
         planted.count(not verdict.passed)
         twice = leaning.planted(rng, 0.05)
-        doubled.count(not judge(twice.subject(), Rules(), verdict.baseline).passed)
+        doubled.count(not judge(twice.subject(), Rules(), verdict.make_baseline()).passed)
     return planted, doubled
 
 

@@ -65,7 +65,7 @@ class Gate(Result):
 
     def save_baseline(self, file: str | Path) -> None:
         """Write the baseline: these findings pass the next `gate`."""
-        write_baseline(Path(file), self.record.baseline)
+        write_baseline(Path(file), self.record.make_baseline())
 
 
 @speaks_python

@@ -96,6 +96,10 @@ def gate(
             "--write-baseline needs --baseline-file FILE, or `baseline` in the rules."
         )
 
+    first, comma, second = (watch or ",").partition(",")
+    if not comma:
+        raise OptionError("Give --watch two splits, as in train,test.")
+
     judged = _read(path, name, rules)
     if images_of:
         images = judged.images_of(images_of)
@@ -110,18 +114,15 @@ def gate(
         against = "" if baseline is None else f"baseline {baseline_path}"
         verdict = verdicts.judge(judged, rules, baseline, against)
     else:
-        first, comma, second = watch.partition(",")
-        if not comma:
-            raise OptionError("Give --watch two splits, as in train,test.")
         verdict = verdicts.judge_split(judged, rules, first, second)
 
     for format_name, file in reports.items():
         with replacing(file) as target:
             target.write_text(formats.write_verdict(verdict, format_name), "utf-8")
     if write_baseline and baseline_path is not None:
-        baselines.write_baseline(baseline_path, verdict.baseline)
-        n_known = sum(lean.breaks for lean in verdict.baseline.leans)
-        n_known += len(verdict.baseline.readings)
+        known_now = verdict.make_baseline()
+        baselines.write_baseline(baseline_path, known_now)
+        n_known = sum(lean.breaks for lean in known_now.leans) + len(known_now.readings)
         notes.print(f"{baseline_path}: {inflect(n_known, 'findings')} are known from now on.")
         return
 

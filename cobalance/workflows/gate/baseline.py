@@ -34,6 +34,7 @@ _SAMPLE = 256
 _MOST_BYTES = 1 << 26
 _Hashes = npt.NDArray[np.uint64]
 _Count = Annotated[int, Field(ge=0)]
+_Digests = Annotated[str, Field(pattern="^[0-9a-f]{16} [0-9a-f]{8}$")]
 
 
 class _Part(BaseModel):
@@ -82,7 +83,7 @@ class Baseline(_Part):
     rules: tuple[LeanRule, ...]
     leans: tuple[KnownLean, ...]
     readings: tuple[KnownReading, ...]
-    sample: tuple[str, ...]
+    sample: tuple[_Digests, ...]
 
     def to_json(self) -> str:
         """As JSON text with a line for each combination, number and image, sorted."""
@@ -137,7 +138,7 @@ class Baseline(_Part):
         """Raise DataError for a baseline by other rules of leans, or of other classes."""
         if self.rules != rules.leans:
             raise DataError(f"The baseline was written by other rules of leans. {_REMEDY}")
-        if len(self.leans) and len(self.leans[0].images) != len(self.classes):
+        if any(len(lean.images) != len(self.classes) for lean in self.leans):
             raise DataError(f"The baseline has counts of other classes than it names. {_REMEDY}")
         if {*self.classes} != {*classes}:
             names = ", ".join(sorted({*self.classes} ^ {*classes})[:5])

@@ -117,7 +117,6 @@ def _as_sarif(verdict: Verdict) -> str:
     ]
     driver = {
         "name": "cobalance gate",
-        "informationUri": "https://github.com/cobalance/cobalance",
         "rules": [{"id": rule} for rule in verdict.rules],
     }
     run = {"tool": {"driver": driver}, "results": results}

@@ -166,7 +166,7 @@ def measure_leans(incidence: Incidence, rule: LeanRule) -> Leans:
 
 
 def _p_values(cliques: Cliques) -> FloatArray:
-    """Of one rate in all classes; rare ones class by class, which takes no seconds."""
+    """Of one rate in all classes; rare ones class by class, as a grid takes seconds."""
     if cliques.clustering is not None:
         return clustered_p_values(cliques)[0]
     return homogeneity_test(cliques.counts, cliques.class_sizes, quick=True)[0]
@@ -188,18 +188,9 @@ def restrict(incidence: Incidence, concepts: Sequence[str]) -> Incidence:
 
 
 def counts_of(incidence: Incidence, cliques: Cliques) -> Cliques:
-    """The same combinations, counted in other images."""
-    counted = count_chosen(incidence, cliques.names())
-
-    codes = [_code(name, incidence.classes) for name in cliques.classes]
-    sizes = np.append(incidence.class_sizes(), 0)
-    counts = np.concatenate([counted, np.zeros((len(counted), 1), np.int64)], axis=1)
-    return replace(cliques, counts=counts[:, codes], class_sizes=sizes[codes], clustering=None)
-
-
-def _code(name: str, classes: Sequence[str]) -> int:
-    """The code of a class; -1, behind the last, for one without images."""
-    return classes.index(name) if name in classes else -1
+    """The same combinations, counted in other images of the same classes."""
+    counts = count_chosen(incidence, cliques.names())
+    return replace(cliques, counts=counts, class_sizes=incidence.class_sizes(), clustering=None)
 
 
 def measure_readings(subject: Subject, incidence: Incidence, rules: Rules) -> list[Reading]:
@@ -266,12 +257,9 @@ def _split_readings(subject: Subject) -> list[Reading]:
 
 def _property_readings(subject: Subject, most: float) -> list[Reading]:
     if subject.properties is None:
-        reason = "Image files are measured in the store alone"
-        if subject.is_stored:
-            reason = "Its image files have not been measured"
         raise DataError(
-            f"{subject.name}: the rule max_property_auc needs properties of image files. {reason}: "
-            "cobalance properties DATASET --here"
+            f"{subject.name}: the rule max_property_auc needs properties of image files. They are "
+            "measured in the store alone: cobalance properties DATASET --here"
         )
 
     readings = []

@@ -26,7 +26,7 @@ def from_store(
         A rule needs properties of image files that have not been measured.
     """
     annotations = read_annotations(store, dataset, progress)
-    subject = Subject(dataset, annotations, pd.DataFrame(columns=ACROSS), is_stored=True)
+    subject = Subject(dataset, annotations, pd.DataFrame(columns=ACROSS))
     if rules.separate_splits:
         across = find_across_splits(store, folders, dataset, progress=progress)
         subject = replace(subject, across=across)

@@ -39,15 +39,12 @@ class Subject:
         Clusters and near duplicates in several splits: ``what``, ``group``, ``splits``, ``id``.
     properties : pandas.DataFrame or None
         From `separation_table`; None where the image files were not measured.
-    is_stored : bool
-        Whether it is a dataset of the store.
     """
 
     source: str
     annotations: Annotations
     across: pd.DataFrame
     properties: pd.DataFrame | None = None
-    is_stored: bool = False
     split: str = ""
 
     @property

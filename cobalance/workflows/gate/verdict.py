@@ -1,7 +1,8 @@
 """Verdict of a gate: broken rules, known findings, and better ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from shlex import quote
 from typing import Literal
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from cobalance.base import BoolArray, FloatArray, IntArray, OptionError, inflect, text_if
 from cobalance.counting import Incidence
-from cobalance.statistics import growth_p_values, rate_differences
+from cobalance.statistics import check_classes, growth_p_values, rate_differences
 from cobalance.statistics.q_values import q_values
 from cobalance.workflows.cells import q_text
 from cobalance.workflows.gate.baseline import ABSENT, Baseline, KnownReading, make_baseline
@@ -29,6 +30,8 @@ from cobalance.workflows.gate.subjects import Subject
 Status = Literal["new", "worse", "known", "better"]
 FAILING: tuple[Status, ...] = ("new", "worse")
 """The statuses that break a rule."""
+STATUSES: tuple[Status, ...] = (*FAILING, "known", "better")
+"""All statuses, the gravest first."""
 # A lean that has grown by less than this share of the rule's difference is as it was, however
 # many images tell it.
 _LEAST_GROWTH = 0.5
@@ -89,8 +92,8 @@ class Verdict:
         Numbers to follow over time.
     against : str
         What it was compared with: a baseline, a split, or nothing.
-    baseline : Baseline
-        What would be known of this dataset from now on.
+    make_baseline : callable
+        Makes the baseline of this dataset: what would be known of it from now on.
     """
 
     name: str
@@ -99,7 +102,7 @@ class Verdict:
     rules: tuple[str, ...]
     metrics: Mapping[str, float]
     against: str
-    baseline: Baseline
+    make_baseline: Callable[[], Baseline]
 
     @property
     def passed(self) -> bool:
@@ -125,7 +128,7 @@ class Verdict:
 
     def describe(self) -> str:
         """The verdict in a sentence."""
-        counts = {status: self.count(status) for status in (*FAILING, "known", "better")}
+        counts = {status: self.count(status) for status in STATUSES}
         parts = [f"{n:,} {status}" for status, n in counts.items() if n]
         outcome = _OUTCOMES[self.passed]
         compared = text_if(self.against, f", compared with {self.against}")
@@ -155,46 +158,55 @@ def judge(
     leans = [measure_leans(incidence, rule) for rule in rules.leans]
     readings = measure_readings(subject, incidence, rules)
 
-    # A combination may be tested by several rules.
-    findings: dict[tuple[str, str], Finding] = {}
-    for part in leans:
-        for finding in _judge_leans(part, baseline, shared):
-            before = findings.get((LEANS, finding.of))
-            if before is None or finding.fails:
-                findings[LEANS, finding.of] = finding
-
-    of_readings = _judge_readings(readings, baseline)
-    return _conclude(
-        subject, incidence, leans, readings, [*findings.values(), *of_readings], against
-    )
+    findings = _find_all(leans, readings, baseline, shared)
+    return _conclude(subject, incidence, leans, readings, findings, against)
 
 
 def judge_split(subject: Subject, rules: Rules, split: str, reference: str) -> Verdict:
     """Judge a split by rules, beyond the findings of another split of the same data.
 
-    Errors as of `judge`; OptionError if it is the same split.
+    Errors as of `judge`; OptionError if it is the same split, DataError if one lacks a class.
     """
     if split == reference:
         raise OptionError(f"{split!r} is named twice. Give two different splits.")
     watched, other = subject.of_split(split), subject.of_split(reference)
     incidence, of_other = watched.incidence(), other.incidence()
+    sizes, other_sizes = (
+        dict(zip(part.classes, part.class_sizes().tolist(), strict=True))
+        for part in (incidence, of_other)
+    )
+    check_classes(split, sizes, reference, other_sizes)
     leans = [measure_leans(incidence, rule) for rule in rules.leans]
 
     # All combinations of the one are counted in the other, so that none is new for lack of a count.
     other_leans = [_measured_alike(part, of_other) for part in leans]
-    reference_leans = make_baseline(
+    known = make_baseline(
         other,
         of_other,
         other_leans,
         measure_readings(other, of_other, rules),
         watched=[np.arange(len(part.cliques)) for part in other_leans],
     )
-    findings: list[Finding] = []
-    for part in leans:
-        findings += _judge_leans(part, reference_leans, 0.0, reference)
     readings = measure_readings(watched, incidence, rules)
-    findings += _judge_readings(readings, reference_leans)
+    findings = _find_all(leans, readings, known, 0.0, reference)
     return _conclude(watched, incidence, leans, readings, findings, f"split {reference}")
+
+
+def _find_all(
+    leans: Sequence[Leans],
+    readings: Sequence[Reading],
+    baseline: Baseline | None,
+    shared: float,
+    where: str = "the baseline",
+) -> list[Finding]:
+    """The findings of all rules; of a combination that several test, the gravest."""
+    by_combination: dict[str, Finding] = {}
+    for part in leans:
+        for finding in _judge_leans(part, baseline, shared, where):
+            before = by_combination.setdefault(finding.of, finding)
+            if STATUSES.index(finding.status) < STATUSES.index(before.status):
+                by_combination[finding.of] = finding
+    return [*by_combination.values(), *_judge_readings(readings, baseline, where)]
 
 
 def _measured_alike(part: Leans, incidence: Incidence) -> Leans:
@@ -217,8 +229,7 @@ def _conclude(
     findings: Sequence[Finding],
     against: str,
 ) -> Verdict:
-    order = (*FAILING, "known", "better")
-    ranked = sorted(findings, key=lambda part: (order.index(part.status), -part.weight, part.of))
+    ranked = sorted(findings, key=lambda part: (STATUSES.index(part.status), -part.weight, part.of))
     names = [LEANS] if leans else []
 
     return Verdict(
@@ -228,7 +239,7 @@ def _conclude(
         rules=tuple(dict.fromkeys([*names, *(reading.rule for reading in readings)])),
         metrics=_metrics(incidence, leans, readings, findings),
         against=against,
-        baseline=make_baseline(subject, incidence, leans, readings),
+        make_baseline=partial(make_baseline, subject, incidence, leans, readings),
     )
 
 
@@ -246,7 +257,7 @@ def _metrics(
     largest = [part.differences[part.breaks].max(initial=0.0) for part in leans]
     metrics["largest_difference"] = float(max(largest, default=0.0))
 
-    for status in (*FAILING, "known", "better"):
+    for status in STATUSES:
         metrics[status] = float(sum(finding.status == status for finding in findings))
     for reading in readings:
         if reading.rule != CLASSES:
@@ -256,7 +267,7 @@ def _metrics(
 
 
 def _judge_leans(
-    part: Leans, baseline: Baseline | None, shared: float, where: str = "the baseline"
+    part: Leans, baseline: Baseline | None, shared: float, where: str
 ) -> list[Finding]:
     """The findings of one rule: combinations that break it, and those that did in the baseline."""
     names, breaks = part.cliques.names(), part.breaks
@@ -330,7 +341,9 @@ def _lean_finding(
     )
 
 
-def _judge_readings(readings: Sequence[Reading], baseline: Baseline | None) -> list[Finding]:
+def _judge_readings(
+    readings: Sequence[Reading], baseline: Baseline | None, where: str
+) -> list[Finding]:
     """The findings of rules about one number each."""
     before_by_name: dict[tuple[str, str], KnownReading] = {}
     if baseline is not None:
@@ -341,7 +354,7 @@ def _judge_readings(readings: Sequence[Reading], baseline: Baseline | None) -> l
         before = before_by_name.get((reading.rule, reading.of))
         text = f"{reading.text} ({_LIMITS[reading.at_most]} {reading.limit:g})"
         if before is not None:
-            text += f"; {before.value:.3g} in the baseline"
+            text += f"; {before.value:.3g} in {where}"
 
         status: Status = "new"
         if not reading.breaks:

@@ -1,9 +1,11 @@
 """A gate fails on what leans beyond its rules, and on what is new or worse than its baseline."""
 
+import json
+
 import pytest
 from scipy import stats
 
-from cobalance.base.errors import DataError, UnknownNameError
+from cobalance.base.errors import DataError, InputError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.workflows import (
     check_rules,
@@ -85,9 +87,9 @@ def test_a_group_is_of_concepts_or_of_all_values_of_a_column():
 def test_what_the_baseline_has_passes_and_what_is_new_does_not(tmp_path):
     before = records(0, 1000, LEANING)
     first = judge(subject(before), check_rules({}))
-    write_baseline(tmp_path / "b.json", first.baseline)
+    write_baseline(tmp_path / "b.json", first.make_baseline())
     baseline = read_baseline(tmp_path / "b.json")
-    assert baseline == first.baseline
+    assert baseline == first.make_baseline()
 
     same = judge(subject(before), check_rules({}), baseline)
     assert same.passed
@@ -108,7 +110,7 @@ def test_what_the_baseline_has_passes_and_what_is_new_does_not(tmp_path):
 
 def test_a_lean_that_doubles_is_worse_and_one_that_ends_is_better():
     before = records(0, 1000, LEANING)
-    baseline = judge(subject(before), check_rules({})).baseline
+    baseline = judge(subject(before), check_rules({})).make_baseline()
 
     grown = records(0, 1000, LEANING | {"cow": (0.5, 0.1)})
     worse = judge(subject(grown), check_rules({}), baseline)
@@ -124,7 +126,7 @@ def test_a_lean_that_doubles_is_worse_and_one_that_ends_is_better():
 def test_random_images_are_no_change():
     rates = LEANING | {f"thing {number}": (0.1, 0.12) for number in range(10)}
     before = records(0, 1000, rates)
-    baseline = judge(subject(before), check_rules({})).baseline
+    baseline = judge(subject(before), check_rules({})).make_baseline()
     for seed in range(20):
         after = before + records(seed, 10, rates, first=1000)
         assert judge(subject(after), check_rules({}), baseline).passed
@@ -132,7 +134,7 @@ def test_random_images_are_no_change():
 
 def test_a_baseline_is_of_the_same_data_classes_and_rules():
     before = records(0, 100, LEANING)
-    baseline = judge(subject(before), check_rules({})).baseline
+    baseline = judge(subject(before), check_rules({})).make_baseline()
     with pytest.raises(DataError, match="none of its images"):
         judge(subject(records(0, 100, LEANING, first=500)), check_rules({}), baseline)
     with pytest.raises(DataError, match="other rules of leans"):
@@ -147,8 +149,8 @@ def test_numbers_of_other_rules_are_known_worse_or_new():
     before = records(0, 100, EVEN | {"cow": (0.9, 0.1)})
     first = judge(subject(before), rules)
     assert {"farm", "town", "bits"} <= {*statuses(first)}
-    assert judge(subject(before), rules, first.baseline).passed
-    fewer = judge(subject(before[1:]), rules, first.baseline)
+    assert judge(subject(before), rules, first.make_baseline()).passed
+    fewer = judge(subject(before[1:]), rules, first.make_baseline())
     assert statuses(fewer)["farm"] == "worse"
     assert statuses(fewer)["town"] == "known"
 
@@ -212,3 +214,28 @@ def test_without_two_classes_there_is_nothing_to_judge():
     alone = from_annotations(Annotations.from_records([ImageRecord("1", "farm")]), "one.csv")
     with pytest.raises(DataError, match=r"one.csv: nothing can be compared"):
         judge(alone, check_rules({}))
+
+
+def test_a_class_that_the_other_split_lacks_cannot_be_compared():
+    both = records(0, 200, LEANING, split="train") + [
+        ImageRecord(f"village {number}", "village", (Mention("barn"),), "train")
+        for number in range(200)
+    ]
+    both += records(1, 200, LEANING, first=1000, split="test")
+    with pytest.raises(DataError, match="only 'train' has 'village'"):
+        judge_split(subject(both), check_rules({}), "train", "test")
+
+
+def test_a_damaged_baseline_is_refused_before_anything_is_compared(tmp_path):
+    before = records(0, 200, LEANING)
+    file = tmp_path / "b.json"
+    write_baseline(file, judge(subject(before), check_rules({})).make_baseline())
+    content = json.loads(file.read_text())
+    content["leans"][-1]["images"].pop()
+    file.write_text(json.dumps(content))
+    with pytest.raises(DataError, match="counts of other classes"):
+        judge(subject(before), check_rules({}), read_baseline(file))
+    content["sample"][0] = "x"
+    file.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"sample\[0\]"):
+        read_baseline(file)
