@@ -65,18 +65,19 @@ def diagnose(opened: Pages, query: str = "", **look: int) -> Page:
 
 
 def strips(page: Page) -> list[str]:
-    """The names of the strips of images."""
-    groups = page.get_by_test_id("image-grid").get_by_role("group")
+    """The names of the finding's strips of images, which come before those of the pairs."""
+    finding = page.locator("[class*=st-key-_finding]")
+    groups = finding.get_by_test_id("image-grid").get_by_role("group")
     return [str(group.get_attribute("aria-label")) for group in groups.all()]
 
 
 def test_pictures_and_rows_are_seen_at_once(opened: Pages) -> None:
     page = diagnose(opened)
     screenshot(page, "diagnose-first-screen")
-    sentence = page.get_by_role("heading", level=2)
+    sentence = page.get_by_role("heading", level=2).first  # before that of the pairs
     expect(sentence).to_contain_text("boat is in 90.0% of beach, and in no image of forest.")
     assert strips(page) == ["First images of beach with boat"]
-    expect(page.get_by_text("forest · none of 20 images")).to_be_visible()
+    expect(page.get_by_text("forest · none of 20 images").first).to_be_visible()
     table = page.get_by_test_id("stDataFrame").first
     for content in (page.get_by_test_id("image-grid").first, table):
         box = content.bounding_box()
@@ -94,7 +95,7 @@ def test_a_row_changes_sentence_pictures_and_graph(opened: Pages) -> None:
     table.click(position={"x": 90, "y": ROW_PX * 2.5})
     page.wait_for_url("**row=**")
     settle(page)
-    expect(page.get_by_role("heading", level=2)).to_contain_text(
+    expect(page.get_by_role("heading", level=2).first).to_contain_text(
         "tree is 6.3 times likelier in forest than in beach."
     )
     expected = ["First images of forest with tree", "First images of beach with tree"]

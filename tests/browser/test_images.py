@@ -55,7 +55,7 @@ def shown(page: Page) -> tuple[int, str]:
 
 def test_from_a_grid_to_the_own_pixels_and_back_by_keyboard(opened: Pages) -> None:
     page = opened.open(f'/?dataset={DATASET}&images=["lawn"]', height=1600)
-    grids = page.get_by_test_id("image-grid")
+    grids = page.get_by_role("dialog", name="lawn").get_by_test_id("image-grid")
     expect(grids).to_have_count(2)
     cells = grids.first.get_by_role("button")
     expect(cells).to_have_count(24)
@@ -123,6 +123,7 @@ def test_the_strongest_pairs_show_their_images_without_a_click(opened: Pages) ->
     expect(grids).to_have_count(2 * 3)
     for grid in grids.all():
         expect(grid.get_by_role("button")).not_to_have_count(0)
+        grid.scroll_into_view_if_needed()  # its pictures are loaded once they are near
         expect(grid.locator(".cells img").first).not_to_have_js_property("naturalWidth", 0)
     screenshot(page, "diagnose-strips")
     grids.nth(1).get_by_role("button").first.click()

@@ -269,10 +269,13 @@ def test_the_commands_of_docker_compose_go_the_whole_way(containers, open_folder
         listed = json.loads(containers.run("cobalance", "datasets", "list", "--format", "json"))
         assert {"urbancars", "instances"} <= {one["dataset"] for one in listed}
         with GraphStore.connect(f"bolt://{address}", "neo4j", password) as store:
-            jobs = {job.id: (job.state, job.accepted) for job in list_jobs(store, "instances")}
+            made = list_jobs(store, "instances")
+    jobs = {job.id: (job.state, job.accepted) for job in made}
     assert jobs == {printed["enqueue"].strip(): ("done", 8), waiting: ("done", 8)}
     assert any((folder / "home" / "regions").iterdir())  # the boxes outlive a container
-    assert len(list((folder / "generated").rglob("images/*.png"))) == 16
+    n_files = len(list((folder / "generated").rglob("images/*.png")))
+    # Images are drawn with a seed of their job: a filter rejects one now and then.
+    assert n_files == sum(job.accepted + job.rejected for job in made)
 
 
 COUNT_TABLES = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'dbos'"

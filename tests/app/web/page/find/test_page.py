@@ -53,7 +53,9 @@ def test_an_array_is_sent_with_the_ids_of_its_rows(
     ids = store.read("MATCH (i:Image {dataset: $d}) RETURN i.id AS id ORDER BY id", d=cars)
     array = BytesIO()
     np.save(array, np.random.default_rng(0).normal(size=(len(ids), 4)))
-    app = open_page("diagnose", view="Similar", dataset=cars, find_source="From a file")
+    app = open_page(
+        "diagnose", view="Similar", dataset=cars, find_view="Map", find_source="From a file"
+    )
     app.file_uploader(key="_embeddings_file").set_value(
         ("v.npy", array.getvalue(), "application/octet-stream")
     ).run()
@@ -89,10 +91,10 @@ def test_two_clicks_lead_to_near_duplicates(
     assert task.error is None
     app.run()
     assert not app.exception
-    assert "of 6 vectors" in shown_text(app)
-    app.segmented_control(key="find_view").set_value("Near duplicates").run()
-    assert not app.exception
     assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
+    app.segmented_control(key="find_view").set_value("Map").run()
+    assert not app.exception
+    assert "of 6 vectors" in shown_text(app)
 
 
 def test_vectors_of_a_model_are_ordered_cancelled_and_computed(
@@ -106,7 +108,9 @@ def test_vectors_of_a_model_are_ordered_cancelled_and_computed(
     # As where what they take is not installed beside the app.
     monkeypatch.setattr(adding, "is_installed", lambda extra: False)
     dataset = pictured
-    app = open_page("diagnose", view="Similar", dataset=dataset, find_with="pixels")
+    app = open_page(
+        "diagnose", view="Similar", dataset=dataset, find_view="Map", find_with="pixels"
+    )
     app.button(key="_embeddings_compute").click().run()
     assert not app.exception
     assert "No worker is running" in shown_text(app)
@@ -123,10 +127,12 @@ def test_vectors_of_a_model_are_ordered_cancelled_and_computed(
 
 
 def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: GraphStore) -> None:
-    app = open_page("diagnose", view="Similar", dataset=embedded)
+    app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Map")
     assert not app.exception
     assert "of 20 vectors" in shown_text(app)
-    app = open_page("diagnose", view="Similar", dataset=embedded, find_box="-2,2,-2,2")
+    app = open_page(
+        "diagnose", view="Similar", dataset=embedded, find_view="Map", find_box="-2,2,-2,2"
+    )
     assert "**20 images**" in shown_text(app)
     app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Similar")
     assert "Cosines from 1.000" in shown_text(app)
