@@ -36,6 +36,7 @@ from .notebook.plans import (
     resample as resample,
     weights as weights,
 )
+from .notebook.records import Record as Record, read_record as read_record, record as record
 from .notebook.stores import Store as Store, connect as connect
 
 __version__: str

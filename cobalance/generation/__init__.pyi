@@ -10,6 +10,13 @@ from .export import (
     ExportOptions as ExportOptions,
     ExportReport as ExportReport,
 )
+from .export.describing.card import escape_markdown as escape_markdown
+from .export.describing.croissant import (
+    CROISSANT_CONTEXT as CROISSANT_CONTEXT,
+    CROISSANT_VERSIONS as CROISSANT_VERSIONS,
+    describe_field as describe_field,
+)
+from .export.describing.findings import Findings as Findings
 from .export.formats import EXPORTERS as EXPORTERS
 from .export.job_images import (
     compose_job as compose_job,

@@ -68,7 +68,10 @@ from .dataset.cliques import (
     read_cliques as read_cliques,
     read_mining_options as read_mining_options,
 )
-from .dataset.incidence_table import SplitIncidence as SplitIncidence
+from .dataset.incidence_table import (
+    SplitIncidence as SplitIncidence,
+    split_incidence as split_incidence,
+)
 from .dataset.limits import MAX_CLIQUES as MAX_CLIQUES, PER_CLASS as PER_CLASS
 from .dataset.mentions import replace_mentions as replace_mentions
 from .dataset.mining import (
@@ -99,6 +102,7 @@ from .dataset.read import (
     read_class_images as read_class_images,
     read_classes as read_classes,
     read_clusters as read_clusters,
+    read_generated_ids as read_generated_ids,
     read_image_concepts as read_image_concepts,
     read_image_files as read_image_files,
     read_left_out as read_left_out,

@@ -17,7 +17,6 @@ from .comparison import (
     compare_cliques as compare_cliques,
     statuses_of as statuses_of,
 )
-from .concepts_alone import ToldBits as ToldBits
 from .contrasts import (
     Contrast as Contrast,
     skew as skew,
@@ -68,3 +67,4 @@ from .summary import (
     first_of_summary as first_of_summary,
     summarize as summarize,
 )
+from .told_bits import ToldBits as ToldBits, concepts_alone as concepts_alone

@@ -164,7 +164,11 @@ from .export_graph.tables import (
 from .folders import Folders as Folders, read_dataset_places as read_dataset_places
 from .gate.baseline import read_baseline as read_baseline, write_baseline as write_baseline
 from .gate.formats import write_verdict as write_verdict
-from .gate.rules import check_rules as check_rules, read_rules as read_rules
+from .gate.rules import (
+    check_rules as check_rules,
+    read_rules as read_rules,
+    write_rules as write_rules,
+)
 from .gate.stored import from_store as from_store
 from .gate.subjects import from_annotations as from_annotations
 from .gate.verdict import Verdict as Verdict, judge as judge, judge_split as judge_split
@@ -307,6 +311,10 @@ from .published import (
     describe_published as describe_published,
 )
 from .rebalance import rebalance_job as rebalance_job
+from .record.card import bias_sentences as bias_sentences, card_section as card_section
+from .record.document import write_document as write_document
+from .record.examination import Examination as Examination, examine_subject as examine_subject
+from .record.reading import read_record as read_record
 from .report.contents import ReportOptions as ReportOptions
 from .report.page import write_report as write_report
 from .report.plots import TICKS as TICKS, skews as skews

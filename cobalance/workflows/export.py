@@ -5,32 +5,51 @@ import re
 import shutil
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pandas as pd
 
-from cobalance.base import Progress, inflect, log_run, replacing, silent
+from cobalance.base import (
+    Progress,
+    TooManyCliquesError,
+    inflect,
+    log_run,
+    replacing,
+    silent,
+)
+from cobalance.counting import Incidence, MiningOptions
 from cobalance.generation import (
     MARKER,
     ExportDataset,
     ExportError,
     ExportOptions,
     ExportReport,
+    Findings,
     compose_job,
     read_merged,
     with_source_concepts,
 )
 from cobalance.generation.export import export
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph import GraphStore, Job, find_left_out, generated_id, read_annotations
+from cobalance.graph import (
+    GraphStore,
+    Job,
+    dataset_state,
+    find_left_out,
+    generated_id,
+    read_annotations,
+)
 from cobalance.ingest import read_image_texts
 from cobalance.vision import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.rebalance import not_all
+from cobalance.workflows.record import document, examination, stored
 from cobalance.workflows.settings import in_environment
 
 
@@ -104,7 +123,32 @@ def export_job(
         job=job.id,
         texts=lambda ids: read_image_texts(folders.captions, job.dataset, ids),
     )
-    return export(exported, format_, folder, options, progress)
+    state = dataset_state(store, job.dataset)
+    mining = examination.FILE_OPTIONS if state.mining is None else state.mining_options()
+    name = f"{job.dataset}, rebalanced by job {job.id}"
+    examine = partial(_examine, replace(mining, split=None), name)
+    return export(exported, format_, folder, options, progress, examine)
+
+
+def _examine(
+    options: MiningOptions, name: str, images: Incidence, generated: pd.DataFrame
+) -> Findings:
+    """Examine the images of an export for biases, with the combinations that were mined."""
+    if np.count_nonzero(images.class_sizes()) < 2:
+        return Findings()
+    try:
+        examined = examination.examine_images(images, options, name)
+    except TooManyCliquesError:
+        # What generated images add may be too much for the size that was mined.
+        examined = examination.examine_images(images, replace(options, max_size=2), name)
+
+    examined = replace(
+        examined,
+        query="cobalance ingest croissant.json --counts",
+        n_generated=len(generated),
+        activities=tuple(stored.activities_of(generated)),
+    )
+    return document.findings_of(examined)
 
 
 def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:

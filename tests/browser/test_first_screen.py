@@ -22,7 +22,7 @@ from tests.support.waiting import until
 DATASET = "first screen"
 FIRST_PX = 300  # by then a picture or a row of a table is seen
 ROW_PX = 33  # of a table's header and rows
-VIEWS = ("Graph", "Heat map", "Together", "Around", "Similar")
+VIEWS = ("Graph", "Heat map", "Together", "Rules", "Around", "Similar")
 # Images of each class that show each concept; of three classes, `boat` is in one alone.
 SHOWS = {
     "beach": {"boat": 18, "dog": 6, "tree": 3},

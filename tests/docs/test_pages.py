@@ -59,6 +59,10 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "cp -r docs/cobalance-mine": "`tests/support/own_plugins.py` installs the package",
     },
     "gate": {"# once": "`tests/app/cli/test_gate.py` and `tests/e2e/test_gate_in_projects.py`"},
+    "record": {
+        "cobalance record train.csv": "`tests/app/cli/test_record.py`",
+        "cobalance ingest bias.json": "`tests/workflows/record`",
+    },
     "formats": {"cobalance ingest instances_train2017.json": COCO},
     "generation": {
         "cobalance ingest instances_train2017.json": COCO,

@@ -133,8 +133,7 @@ def gate(
 
 def _read(path: Path, name: str, rules: "gate_rules.Rules") -> "subjects.Subject":
     """The file of a path, or else the dataset of a name."""
-    looks_like_a_path = path.exists() or path.suffix != "" or len(path.parts) > 1
-    if looks_like_a_path:
+    if subjects.names_file(path):
         with progress_bars() as progress:
             return subjects.from_file(path, rules, progress)
     with opened_store() as (store, progress):

@@ -36,6 +36,7 @@ from cobalance.ingest import (
 from cobalance.ingest.fields import code_files, report as report_words, saved
 from cobalance.workflows.load import dataset as loading, image_places
 from cobalance.workflows.on_spark import session as spark
+from cobalance.workflows.record import reading, stored
 
 _LARGE = "Large datasets"
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -128,6 +129,9 @@ def ingest(
         "Of another source than the dataset's images: refuse, add to them, or, of any "
         "source, delete those that FILE lacks.",
     ] = "fail",
+    counts: Annotated[
+        bool, "FILE is a bias record: load its counts as a mined dataset, without images."
+    ] = False,
     dry_run: Annotated[bool, "Say what the columns of FILE become, and load nothing."] = False,
     keep_images: Annotated[
         Literal["all", "sample"],
@@ -175,6 +179,16 @@ def ingest(
         states.check_name(dataset)
     name = dataset or loading.default_dataset_name(file)
     chosen_sample = states.Sample(sample, seed) if keep_images == "sample" else None
+    if counts:
+        reads_images = options != ReadOptions() or input_format is not None or engine == "spark"
+        if reads_images or dry_run or chosen_sample is not None:
+            raise OptionError(
+                "--counts loads a bias record as it is. Of the other options it takes --dataset "
+                "and --if-exists alone."
+            )
+        _load_counts(Path(file), dataset, if_exists)
+        return
+
     if engine == "spark":
         if dry_run:
             raise OptionError("--dry-run reads files here. Leave out --engine spark.")
@@ -216,6 +230,24 @@ def ingest(
         images = render(located.describe(), in_shell)
         _save_choices(path, reading, options)
         _print_load(name, path.name, report, states.dataset_state(store, name), images)
+
+
+def _load_counts(
+    file: Path, dataset: str | None, if_exists: Literal["fail", "append", "replace"]
+) -> None:
+    """Load the counts of a bias record, and print what the dataset has."""
+    examined = reading.read_record(file)
+    name = dataset or examined.name
+    states.check_name(name)
+    with opened_store() as (store, progress):
+        stored.load_record(
+            store, name, examined, source=file.name, if_exists=if_exists, progress=progress
+        )
+    n_images = inflect(examined.n_images, "images")
+    notes.print(
+        f"{name}: counts of {n_images}, in {inflect(len(examined.cliques), 'combinations')}."
+    )
+    notes.print(f"Next: cobalance imbalances {quote(name)}")
 
 
 def _load_with_spark(

@@ -52,6 +52,7 @@ COMMANDS = {
         "properties": "properties.properties",
         "compare": "compare.app",
         "gate": "gate.gate",
+        "record": "record.record",
         "report": "report.report",
         "cypher": "cypher.cypher",
     },

@@ -1,17 +1,24 @@
 """Exports of rebalanced datasets: the registry of formats, and an export from end to end."""
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cobalance.base import OptionError, Progress, Setting, silent
+from cobalance.counting import Incidence, build_incidence
 from cobalance.generation.export.describing import card, croissant
+from cobalance.generation.export.describing.findings import Examine, Findings
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts
-from cobalance.generation.export.exporter import Writer
+from cobalance.generation.export.exporter import ExportPlugin, Writer
 from cobalance.generation.export.formats import EXPORTERS
 from cobalance.generation.export.images.dataset import ExportDataset
+from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
 from cobalance.generation.export.staging import Staging, open_staging
@@ -42,6 +49,7 @@ def export(
     folder: Path,
     options: ExportOptions | None = None,
     progress: Progress = silent,
+    examine: Examine | None = None,
 ) -> ExportReport:
     """Write a rebalanced dataset to a folder.
 
@@ -57,6 +65,8 @@ def export(
         which is replaced; with ``overwrite`` anything else.
     progress : callable
         Called with a stage, how many images are done and how many there are.
+    examine : callable, optional
+        Examines the written images for biases, for the data card and the Croissant metadata.
 
     Returns
     -------
@@ -75,52 +85,51 @@ def export(
     """
     options = options or ExportOptions()
     start, plugin = EXPORTERS.open(format, options.format_options), EXPORTERS[format]
-    if options.reference and not plugin.can_reference:
-        raise OptionError(
-            f"The format {plugin.name} holds the images themselves, and cannot refer to their "
-            "addresses. Leave ",
-            Setting("reference"),
-            " out, or export as folder, coco or weights.",
-        )
+    _check_reference(plugin, options)
 
     stream = ImageStream(dataset, options, progress, plugin.can_reference)
     identity = {"name": dataset.name, "format": plugin.name, "job": dataset.job}
     with open_staging(folder, identity, overwrite=options.overwrite) as staging:
         writer = start(stream, staging)
         tables: list[TableFile] = []
-        rows: list[dict[str, Any]] = []
-        texts = TextCounts()
 
         if plugin.has_images:
-            images, rows = _write_images(stream, staging, writer, texts, shuffled=plugin.shuffled)
+            written = _write_images(stream, staging, writer, shuffled=plugin.shuffled)
             tables.append(IMAGE_TABLE)
         else:
             real = (image for image in stream.listed if not image.synthetic)
-            images = ImageCounts((image.split, image.class_name, False) for image in real)
+            counts_of_real = ImageCounts((image.split, image.class_name, False) for image in real)
+            written = _WrittenImages(counts_of_real)
 
         report = writer.finish()
         tables += report.tables
 
-        counts = _counts(images, stream, report.counts)
+        generated = manifest.manifest_frame(written.rows)
+        findings = Findings()
+        if examine is not None and plugin.has_images:
+            findings = examine(written.concepts.incidence(), generated)
+
+        counts = _counts(written.counts, stream, report.counts)
         facts = card.CardFacts(
             name=dataset.name,
             format=plugin.name,
             layout=plugin.layout,
-            images=images,
+            images=written.counts,
             counts=counts,
             copied=plugin.has_images and not options.reference,
-            generated=manifest.manifest_frame(rows),
+            generated=generated,
             tables=tables.copy(),
             patterns=report.patterns,
-            texts=texts,
+            texts=written.texts,
+            biases=findings.section,
         )
 
         # The card has a section of its own on generated images, and lists the other tables.
-        if rows:
+        if written.rows:
             with staging.open(GENERATED.name) as file:
-                manifest.write_rows([rows], file)
+                manifest.write_rows([written.rows], file)
             tables.append(GENERATED)
-        _describe(staging, facts, tables)
+        _describe(staging, facts, tables, findings)
 
         staging.seal(
             {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
@@ -129,27 +138,70 @@ def export(
     return ExportReport(counts, len(staging.files), n_bytes)
 
 
+def _check_reference(plugin: ExportPlugin, options: ExportOptions) -> None:
+    """Raise OptionError for a format that holds the images where addresses are asked for."""
+    if options.reference and not plugin.can_reference:
+        raise OptionError(
+            f"The format {plugin.name} holds the images themselves, and cannot refer to their "
+            "addresses. Leave ",
+            Setting("reference"),
+            " out, or export as folder, coco or weights.",
+        )
+
+
+class _ImageConcepts:
+    """Classes and concepts of images, one after another."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, int] = {}
+        self.concepts: dict[str, int] = {}
+        self.labels, self.lengths, self.codes = array("i"), array("i"), array("i")
+
+    def add(self, image: ExportImage) -> None:
+        self.labels.append(self.classes.setdefault(image.class_name, len(self.classes)))
+        self.lengths.append(len(image.concepts))
+        for name in image.concepts:
+            self.codes.append(self.concepts.setdefault(name, len(self.concepts)))
+
+    def incidence(self) -> Incidence:
+        rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        codes, labels = np.array(self.codes, dtype=np.int64), np.array(self.labels, dtype=np.int64)
+        return build_incidence(rows, codes, labels, tuple(self.concepts), tuple(self.classes))
+
+
+@dataclass
+class _WrittenImages:
+    """Images that were written: their counts, manifest rows of generated ones, texts, concepts."""
+
+    counts: ImageCounts = field(default_factory=ImageCounts)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    texts: TextCounts = field(default_factory=TextCounts)
+    concepts: _ImageConcepts = field(default_factory=_ImageConcepts)
+
+
 def _write_images(
-    stream: ImageStream, staging: Staging, writer: Writer, texts: TextCounts, *, shuffled: bool
-) -> tuple[ImageCounts, list[dict[str, Any]]]:
-    """Write all images and the table of them; return their counts, and rows of generated ones."""
-    counts, rows = ImageCounts(), []
+    stream: ImageStream, staging: Staging, writer: Writer, *, shuffled: bool
+) -> _WrittenImages:
+    """Write all images and the table of them."""
+    written = _WrittenImages()
     with table_writer(staging, IMAGE_TABLE) as table:
         for image in stream.images(shuffled=shuffled):
             location = writer.add(image)
             table.add(image_row(image, location))
-            counts[image.split, image.class_name, image.synthetic] += 1
-            texts.add(image)
+            written.counts[image.split, image.class_name, image.synthetic] += 1
+            written.texts.add(image)
+            written.concepts.add(image)
             if image.provenance is not None:
                 path = "/".join(filter(None, (location.file, location.key)))
-                rows.append({**image.provenance, "path": path, "mask_path": location.mask})
+                row = {**image.provenance, "path": path, "mask_path": location.mask}
+                written.rows.append(row)
 
-        if not counts:
+        if not written.counts:
             raise ExportError(
                 "None of the images can be read, so there is nothing to export. Name the "
                 "folder or the store that they are in."
             )
-    return counts, rows
+    return written
 
 
 def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]) -> dict[str, int]:
@@ -167,16 +219,20 @@ def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]
     return counts | stream.left_out | further
 
 
-def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) -> None:
+def _describe(
+    staging: Staging, facts: card.CardFacts, tables: list[TableFile], findings: Findings
+) -> None:
     # Without generated images, only the last two limits hold.
     limits = card.LIMITS if len(facts.generated) else card.LIMITS[2:]
 
-    rai = {
+    rai: dict[str, Any] = {
         "dataCollection": " ".join([card.summary(facts), *facts.texts.sentences()]),
-        "dataBiases": card.LIMITS[2],
-        "dataLimitations": " ".join(limits),
+        **findings.rai,
+        "dataLimitations": [*limits, *findings.rai.get("dataLimitations", ())],
     }
 
-    about = croissant.croissant(facts.name, card.summary(facts), staging.files, tables, rai)
+    about = croissant.croissant(
+        facts.name, card.summary(facts), staging.files, tables, rai, findings.properties
+    )
     staging.write(croissant.NAME, about)
     staging.write(card.NAME, card.data_card(facts))

@@ -17,8 +17,13 @@ from cobalance.generation.planning.plan import (
     run_planner,
 )
 from cobalance.generation.planning.simulation import simulate_images
-from cobalance.statistics import ToldBits, change_p_values, leading_classes, rate_differences
-from cobalance.statistics.concepts_alone import concepts_alone
+from cobalance.statistics import (
+    ToldBits,
+    change_p_values,
+    concepts_alone,
+    leading_classes,
+    rate_differences,
+)
 
 # Columns of counts are named so, followed by the class.
 BEFORE, AFTER = "before_", "after_"
@@ -166,7 +171,7 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     dict
         ``bits_before`` and ``bits``, of the ``bits_most`` that tell the class for certain, and
         ``bits_error``, the standard error of their difference; see
-        `cobalance.statistics.concepts_alone.concepts_alone`.
+        `cobalance.statistics.told_bits.concepts_alone`.
     """
     # A row for each set and class of which images are planned.
     sets, labels = np.nonzero(planned.images)

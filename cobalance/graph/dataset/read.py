@@ -293,6 +293,11 @@ def read_clusters(store: GraphStore, dataset: str) -> pd.DataFrame:
     return frame.where(frame.notna(), None)
 
 
+def read_generated_ids(store: GraphStore, dataset: str) -> list[str]:
+    """Read the ids of a dataset's generated images, ascending."""
+    return [row["id"] for row in store.read(statements.GENERATED_IMAGES, dataset=dataset)]
+
+
 def read_image_files(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
     """Read where the files of some images are, in the order given; unknown images are left out.
 

@@ -265,7 +265,8 @@ def _check_replaceable(
     images = int(row["dataset"].get("images", 0))
     if state.sample is None and (images or read_digests(store, schema.IMAGE, state.name)):
         raise ConflictError(
-            f"The graph has all images of {state.name!r}. Load a sample into another dataset, or ",
+            f"The graph has all images of {state.name!r}. Load counts or a sample into another "
+            "dataset, or ",
             Action("drop_dataset", state.name),
             " first.",
         )

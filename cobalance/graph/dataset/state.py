@@ -31,7 +31,8 @@ class Sample:
     Parameters
     ----------
     per_class : int
-        Images of each clique in each class, 1 or more; fewer where fewer show it.
+        Images of each clique in each class, fewer where fewer show it; 0 where the graph has
+        counts alone.
     seed : int
         That chooses them.
     """
@@ -40,8 +41,8 @@ class Sample:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.per_class < 1:
-            raise OptionError(f"A sample of {self.per_class} images. Keep 1 or more.")
+        if self.per_class < 0:
+            raise OptionError(f"A sample of {self.per_class} images. Keep 0 or more.")
 
 
 @dataclass(frozen=True)
@@ -171,12 +172,15 @@ class DatasetState:
 
     def require_all_images(self, what: str) -> None:
         """Raise unless the graph has all images; `what` needs them ("Exporting")."""
-        if self.sample is not None:
-            raise DataError(
-                f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
-                f"{self.sample.per_class:,} of each clique and class. Load them all into another "
-                "dataset."
-            )
+        if self.sample is None:
+            return
+        kept = "its counts alone"
+        if self.sample.per_class:
+            kept = f"a sample of them: {self.sample.per_class:,} of each clique and class"
+        raise DataError(
+            f"{what} takes all images of {self.name!r}, and the graph keeps {kept}. Load them all "
+            "into another dataset."
+        )
 
     def mining_options(self, **given: Any) -> MiningOptions:
         """Options of the last mining, or the defaults, with those given in their place."""

@@ -212,6 +212,14 @@ MATCH (i:Image {dataset: $dataset})
 RETURN i.id AS id, i.split AS split, i.cluster AS cluster ORDER BY id""",
 )
 
+GENERATED_IMAGES = Statement(
+    "The ids of generated images.",
+    """
+MATCH (i:Image {dataset: $dataset})
+WHERE i.id IS NOT NULL AND i.synthetic
+RETURN i.id AS id ORDER BY id""",
+)
+
 SPLITS_OF = Statement(
     "The splits of the given images.",
     """

@@ -19,11 +19,11 @@ from cobalance.base import (
 from cobalance.counting import Cliques, Incidence, count_chosen, mine_cliques
 from cobalance.statistics import (
     clustered_p_values,
+    concepts_alone,
     homogeneity_test,
     rate_differences,
     with_clusters,
 )
-from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.statistics.q_values import q_values
 from cobalance.workflows.gate.rules import LeanRule, Rules
 from cobalance.workflows.gate.subjects import Subject

@@ -1,5 +1,7 @@
 """Rules of a gate, as a TOML file has them."""
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +14,8 @@ FILE = "cobalance-gate.toml"
 """The file of rules that is looked for in the working folder."""
 _PROJECT = "pyproject.toml"
 _REMEDY = "docs/gate.md lists all rules."
+# Other names are between quotes.
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -130,6 +134,38 @@ def check_rules(values: Mapping[str, Any], source: str = "rules") -> Rules:
             reason = "is no rule"
             remedy = suggest_names(name, sorted(owner.model_fields), "Rules")
         raise InputError(source, fault.place or None, reason, remedy) from error
+
+
+def write_rules(rules: Rules) -> str:
+    """Write rules as TOML, as `read_rules` reads them.
+
+    Examples
+    --------
+    >>> print(write_rules(check_rules({"leans": [{"max_size": 1}], "min_class_images": 9})))
+    min_class_images = 9
+    <BLANKLINE>
+    [[leans]]
+    max_size = 1
+    <BLANKLINE>
+    """
+    content = rules.model_dump(mode="json", exclude_defaults=True)
+    tables = [("[[leans]]", part) for part in content.pop("leans", [])]
+    named = [name for name in ("read", "coverage") if name in content]
+    tables += [(f"[{name}]", content.pop(name)) for name in named]
+
+    lines = _assignments(content)
+    for header, values in tables:
+        lines += ["", header, *_assignments(values)]
+    return "\n".join([*lines, ""])
+
+
+def _assignments(values: Mapping[str, Any]) -> list[str]:
+    """A line for each value: a number, truth value, list or text is in TOML as it is in JSON."""
+    lines = []
+    for name, value in values.items():
+        key = name if _BARE_KEY.fullmatch(name) else json.dumps(name)
+        lines.append(f"{key} = {json.dumps(value)}")
+    return lines
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:

@@ -101,6 +101,17 @@ class Subject:
         return images[["class", "id", "uri"]].reset_index(drop=True)
 
 
+def names_file(path: Path) -> bool:
+    """Whether a file is meant, not a dataset: it is there, or looks like a path.
+
+    Examples
+    --------
+    >>> names_file(Path("train.csv")), names_file(Path("data/cars")), names_file(Path("my cars"))
+    (True, True, False)
+    """
+    return path.exists() or path.suffix != "" or len(path.parts) > 1
+
+
 def from_file(file: Path, rules: Rules, progress: Progress = silent) -> Subject:
     """Read a file as the rules say.
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from cobalance.generation import measure, sets_of, simulate
 from cobalance.graph import GraphStore, compare_imbalances, dataset_state, read_asked, read_cliques
-from cobalance.statistics import Comparison
-from cobalance.statistics.concepts_alone import concepts_alone
+from cobalance.statistics import Comparison, concepts_alone
 from cobalance.workflows.plan.planners import read_named
 
 

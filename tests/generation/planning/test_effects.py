@@ -21,8 +21,8 @@ from cobalance.generation.planning.plan import (
 )
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate, simulate_images
-from cobalance.statistics.concepts_alone import concepts_alone
 from cobalance.statistics.selection import find_rows
+from cobalance.statistics.told_bits import concepts_alone
 
 IMAGES = {
     ("x", frozenset("abc")): 4,

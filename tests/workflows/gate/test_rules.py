@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.base.errors import InputError
-from cobalance.workflows.gate.rules import FILE, Rules, check_rules, read_rules
+from cobalance.workflows.gate.rules import FILE, Rules, check_rules, read_rules, write_rules
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +65,19 @@ def test_several_rules_of_leans_each_have_thresholds():
     rules = check_rules({"leans": [{"max_size": 1}, {"concepts": ["age"], "min_images": 3}]})
     assert [rule.max_size for rule in rules.leans] == [1, 2]
     assert [rule.min_images for rule in rules.leans] == [0, 3]
+
+
+def test_rules_are_written_as_they_are_read(working_folder):
+    rules = check_rules(
+        {
+            "data": 'a "b".csv',
+            "leans": [{"concepts": ["the sea"], "max_q": 0.01}, {"max_size": 1}],
+            "min_class_images": 5,
+            "separate_splits": True,
+            "coverage": {"age of a person": 0.5},
+            "read": {"class_column": "label", "keep_class": ["x", "y"]},
+        }
+    )
+    file = working_folder / "written.toml"
+    file.write_text(write_rules(rules))
+    assert read_rules(file)[0] == rules

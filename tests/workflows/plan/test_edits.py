@@ -29,6 +29,7 @@ from cobalance.ingest.captions.image_texts import read_image_texts, write_image_
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
 from cobalance.workflows.rebalance import copy_rebalanced
+from cobalance.workflows.record.reading import read_record
 from tests.generation.export.conftest import Stores, generated_row
 
 COUNT = Statement(
@@ -327,3 +328,20 @@ def test_an_export_and_a_rebalanced_dataset_show_what_sources_show_now(
         for synthetic, name in ((False, "man"), (True, "woman"))
         for shown in still_men
     ]
+    check_record(tmp_path / "out", table)
+
+
+def check_record(folder, images):
+    """The export's metadata are a record of what is in it: every count, and who made the images."""
+    record = read_record(folder / "croissant.json")
+    assert record.n_generated == images["synthetic"].sum()
+    labels = [activity["prov:label"] for activity in record.activities]
+    assert sum(int(label.split(" ")[0]) for label in labels) == record.n_generated
+
+    assert record.class_images == images["label"].value_counts().sort_index().to_dict()
+    assert len(record.table) > 0
+    for row in record.table.to_dict("records"):
+        has_all = images["concepts"].map({*row["concepts"]}.issubset)
+        for name in record.class_images:
+            assert row[f"count_{name}"] == (has_all & (images["label"] == name)).sum()
+    assert "## Biases" in (folder / "README.md").read_text()

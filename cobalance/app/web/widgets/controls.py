@@ -19,6 +19,7 @@ _TYPES = {
     ".log": "text/plain",
     ".parquet": "application/vnd.apache.parquet",
     ".tex": "application/x-tex",
+    ".toml": "application/toml",
     ".zip": "application/zip",
 }
 

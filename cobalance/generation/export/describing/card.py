@@ -58,6 +58,8 @@ class CardFacts:
         Manifest rows of the generated images.
     patterns : mapping of str to str
         For each split a glob of its files, for the Hugging Face Hub.
+    biases : str
+        A section on biases of the images, in Markdown.
     """
 
     name: str
@@ -70,6 +72,7 @@ class CardFacts:
     tables: Sequence[TableFile] = ()
     patterns: Mapping[str, str] = field(default_factory=dict)
     texts: TextCounts = field(default_factory=TextCounts)
+    biases: str = ""
 
     def total(self, *, synthetic: bool) -> int:
         """Number of generated, or of real images."""
@@ -95,8 +98,8 @@ def data_card(facts: CardFacts) -> bytes:
     counts = sorted(facts.counts.items())
     parts = [
         _front_matter(facts),
-        f"# {escape(facts.name)}",
-        escape(summary(facts)),
+        f"# {escape_markdown(facts.name)}",
+        escape_markdown(summary(facts)),
         "## Images",
         _images(facts),
         _list(inflect(n, name) for name, n in counts if name not in IN_TABLE),
@@ -112,6 +115,7 @@ def data_card(facts: CardFacts) -> bytes:
         parts += ["## Filters", _filters(facts.generated)]
 
     parts += [
+        facts.biases.strip(),
         "## Files",
         facts.layout.strip(),
         _files(facts.tables),
@@ -130,12 +134,12 @@ what both allow before you share this folder, and write it here and in `croissan
 (`license`)."""
 
 
-def escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Escape text for Markdown and HTML, and put it on one line.
 
     Examples
     --------
-    >>> escape("<b>a|b*")
+    >>> escape_markdown("<b>a|b*")
     '&lt;b&gt;a\\|b\\*'
     """
     flat = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
@@ -165,7 +169,13 @@ def _images(facts: CardFacts) -> str:
         cells[split or "", class_name][synthetic] += count
 
     rows = [
-        (escape(split) or "–", escape(name), f"{n[False]:,}", f"{n[True]:,}", f"{n.total():,}")
+        (
+            escape_markdown(split) or "–",
+            escape_markdown(name),
+            f"{n[False]:,}",
+            f"{n[True]:,}",
+            f"{n.total():,}",
+        )
         for (split, name), n in sorted(cells.items())
     ]
     real, n_generated = facts.total(synthetic=False), facts.total(synthetic=True)
@@ -191,7 +201,8 @@ def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
     n_images_of = Counter(json.loads(text or "{}").get(CONSENT) for text in generated["settings"])
     return _list(
-        f"{inflect(n, 'images')} of people were painted on this basis: {escape(str(basis))}"
+        f"{inflect(n, 'images')} of people were painted on this basis: "
+        f"{escape_markdown(str(basis))}"
         for basis, n in sorted(n_images_of.items(), key=str)
         if basis
     )
@@ -203,7 +214,7 @@ def _origin(facts: CardFacts) -> str:
     where = "were copied from" if facts.copied else "stay where they are, by the addresses in"
     left_out = facts.counts.get("real images left out", 0)
     lost = f" {left_out:,} of them could not be read and are left out." if left_out else ""
-    return f"The real images {where} the dataset {escape(facts.name)}.{lost}"
+    return f"The real images {where} the dataset {escape_markdown(facts.name)}.{lost}"
 
 
 def _texts(texts: TextCounts) -> list[str]:
@@ -213,7 +224,10 @@ def _texts(texts: TextCounts) -> list[str]:
         return []
 
     parts = ["## Captions and licences", " ".join(sentences)]
-    rows = [(escape(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
+    rows = [
+        (escape_markdown(name), f"{real:,}", f"{made:,}")
+        for name, real, made in texts.license_rows()
+    ]
     if rows:
         parts.append(_table(("Licence", "Real", "Generated"), rows))
     return parts
@@ -237,17 +251,21 @@ def _model_facts(model: tuple[str, ...], rows: list[dict[str, Any]]) -> list[str
     """State a model, the settings that its images share, and the software that ran it."""
     titles = ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type")
     facts = [
-        f"{title}: {escape(value)}" for title, value in zip(titles, model, strict=True) if value
+        f"{title}: {escape_markdown(value)}"
+        for title, value in zip(titles, model, strict=True)
+        if value
     ]
     same, differing = _settings([json.loads(row["settings"] or "{}") for row in rows])
-    facts += [f"Setting {escape(key)}: {escape(value)}" for key, value in same.items()]
+    facts += [
+        f"Setting {escape_markdown(key)}: {escape_markdown(value)}" for key, value in same.items()
+    ]
     if differing:
-        facts.append(f"Settings of each image's own: {escape(', '.join(differing))}")
+        facts.append(f"Settings of each image's own: {escape_markdown(', '.join(differing))}")
 
     for versions in sorted({row["software"] or "{}" for row in rows}):
         packages = ", ".join(f"{name} {version}" for name, version in json.loads(versions).items())
         if packages:
-            facts.append(f"Software: {escape(packages)}")
+            facts.append(f"Software: {escape_markdown(packages)}")
     return facts
 
 
@@ -278,14 +296,14 @@ def _filters(generated: pd.DataFrame) -> str:
     for name in sorted(scores_of):
         scores = pd.Series(scores_of[name])
         spread = (f"{value:.4g}" for value in (scores.min(), scores.median(), scores.max()))
-        rows.append((escape(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
+        rows.append((escape_markdown(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
     parts = [_table(header, rows)]
 
     n_of_decider = Counter(generated["decided_by"])
     deciders = sorted((name, n) for name, n in n_of_decider.items() if name)
     if deciders:
-        parts.append(_list(f"{n:,} decided by {escape(name)}" for name, n in deciders))
+        parts.append(_list(f"{n:,} decided by {escape_markdown(name)}" for name, n in deciders))
     return "\n\n".join(parts)
 
 

@@ -1,11 +1,12 @@
 """Croissant metadata of an export: JSON-LD for dataset search engines and loaders.
 
-https://docs.mlcommons.org/croissant/docs/croissant-spec.html, version 1.0. Licence, address,
-citation and date are left for the user to add.
+https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html with the vocabulary of responsible
+AI, https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html, and of provenance,
+https://www.w3.org/TR/prov-o/. Licence, address, citation and date are left for the user to add.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,15 +17,17 @@ from cobalance.generation.export.tables import TableFile
 NAME = "croissant.json"
 
 _TERMS = """
-citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes
-isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
-samplingRate separator source subField transform
+arrayShape citeAs column containedIn equivalentProperty excludes extract field fileObject
+fileProperty fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path
+readLines recordSet references regex repeated replace samplingRate sdVersion separator source
+subField transform unArchive value
 """
-_CONTEXT = {
+CROISSANT_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
+    "prov": "http://www.w3.org/ns/prov#",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
@@ -33,6 +36,11 @@ _CONTEXT = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     **{term: f"cr:{term}" for term in _TERMS.split()},
 }
+CROISSANT_VERSIONS = [
+    "http://mlcommons.org/croissant/1.1",
+    "http://mlcommons.org/croissant/RAI/1.0",
+]
+"""What the metadata conforms to."""
 _FILE_TYPES = {
     ".csv": "text/csv",
     ".json": "application/json",
@@ -47,7 +55,8 @@ def croissant(
     description: str,
     files: Mapping[str, tuple[str, int]],
     tables: Iterable[TableFile],
-    rai: Mapping[str, str],
+    rai: Mapping[str, str | Sequence[str]],
+    further: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Write the metadata.
 
@@ -58,7 +67,11 @@ def croissant(
         extension are described together.
     rai : mapping of str to str
         Properties of Croissant's responsible AI vocabulary.
+    further : mapping of str to object, optional
+        Further properties, such as provenance; record sets are added to those of the tables.
     """
+    further = dict(further or {})
+    record_sets = further.pop("recordSet", [])
     # Files of any other kind are images: a set for each folder and kind.
     objects, sets = [], dict[str, dict[str, Any]]()
     for path in sorted(files):
@@ -70,14 +83,15 @@ def croissant(
             sets[file_set["@id"]] = file_set
 
     metadata = {
-        "@context": _CONTEXT,
+        "@context": CROISSANT_CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
         "description": description,
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": CROISSANT_VERSIONS,
         **{f"rai:{key}": value for key, value in rai.items()},
+        **further,
         "distribution": [*objects, *sets.values()],
-        "recordSet": list(map(_record_set, tables)),
+        "recordSet": [*map(_record_set, tables), *record_sets],
     }
     return (json.dumps(metadata, ensure_ascii=False, indent=2) + "\n").encode()
 
@@ -107,24 +121,32 @@ def _file_set(file: PurePosixPath) -> dict[str, Any]:
     }
 
 
+def describe_field(
+    record_set: str, name: str, meaning: str, data_type: str, *, is_array: bool
+) -> dict[str, Any]:
+    """Describe a field of a record set."""
+    field: dict[str, Any] = {
+        "@type": "cr:Field",
+        "@id": f"{record_set}/{name}",
+        "name": name,
+        "description": meaning,
+        "dataType": data_type,
+    }
+    if is_array:
+        field |= {"isArray": True, "arrayShape": "-1"}
+    return field
+
+
 def _record_set(table: TableFile) -> dict[str, Any]:
     """Describe a table: each column that Croissant has a type for."""
     identity = table.name.removesuffix(".parquet")
     fields = []
     for name, column in table.columns.items():
-        data_type, is_repeated = _data_type(column.type)
+        data_type, is_array = _data_type(column.type)
         if data_type is None:
             continue
 
-        field: dict[str, Any] = {
-            "@type": "cr:Field",
-            "@id": f"{identity}/{name}",
-            "name": name,
-            "description": column.meaning,
-            "dataType": data_type,
-        }
-        if is_repeated:
-            field["repeated"] = True
+        field = describe_field(identity, name, column.meaning, data_type, is_array=is_array)
         field["source"] = {"fileObject": {"@id": table.name}, "extract": {"column": name}}
         fields.append(field)
 
@@ -139,7 +161,7 @@ def _record_set(table: TableFile) -> dict[str, Any]:
 
 
 def _data_type(kind: pa.DataType) -> tuple[str | None, bool]:
-    """Croissant's name of a type, and whether it is repeated; None for structs."""
+    """Croissant's name of a type, and whether it is an array; None for structs."""
     if pa.types.is_list(kind):
         inner, _ = _data_type(kind.value_type)
         return inner, True

@@ -24,6 +24,7 @@ from cobalance.app.web.page.diagnose import (
     finding,
     heat_map,
     properties,
+    rules,
     table,
 )
 from cobalance.app.web.state import (
@@ -81,7 +82,8 @@ from cobalance.workflows.report.page import report
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
 GRAPH_VIEW, HEAT_MAP = "Graph", "Heat map"
-MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "Files"
+MATRIX, COMBINATIONS, TOGETHER = "Matrix", "Combinations", "Together"
+FILES, RULES = "Files", "Rules"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 PICTURE_PX = table.HEIGHT_PX - 60
@@ -256,7 +258,7 @@ def _summary(current: CurrentDataset) -> None:
 
 def _choose_view(current: CurrentDataset, others: list[str]) -> str:
     """Draw the choice of a picture, without the ones that say nothing about the dataset."""
-    views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
+    views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES, RULES]
     # Of two classes one row of the heat map says all of the other.
     if len(current.class_sizes) < 3:
         views.remove(HEAT_MAP)
@@ -286,6 +288,8 @@ def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: Delt
         heat_map.draw(current)
     elif view == FILES:
         properties.draw(current, PICTURE_PX)
+    elif view == RULES:
+        rules.draw(current, PICTURE_PX)
     elif view == TOGETHER:
         cooccurrences.draw(current, rows.ranking.concepts, PICTURE_PX)
     elif view == COMBINATIONS:

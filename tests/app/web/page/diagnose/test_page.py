@@ -339,6 +339,30 @@ def test_concepts_selected_in_the_graph_are_a_clique_for_the_plan(
     assert "_graph_to_plan" not in [one.key for one in graphless.button]
 
 
+def test_rules_name_what_breaks_one_and_write_its_files(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [
+        ("farm", ("cow",), 90),
+        ("farm", ("tree",), 110),
+        ("town", ("cow",), 10),
+        ("town", ("tree",), 190),
+    ]
+    write_dataset(dataset, groups)
+    app = open_page("diagnose", dataset=dataset, view="Rules")
+    assert not app.exception
+    assert "breaks a rule: 2 new; 2 combinations tested" in shown_text(app)
+    (table,) = (frame.value for frame in app.dataframe if "finding" in frame.value)
+    assert table["of"].tolist() == ["cow", "tree"]
+
+    # With the largest difference that there is nothing is left.
+    app.number_input(key="rules_points").set_value(41.0).run()
+    assert not app.exception
+    assert "passes: no finding" in shown_text(app)
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert {"Rules", "Baseline"} <= {*labels}
+
+
 def test_without_classes_the_picture_is_what_occurs_together(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
