@@ -124,7 +124,7 @@ def load_record(
     Parameters
     ----------
     source, if_exists
-        As of `cobalance.graph.write_totals`.
+        As of `cobalance.graph.dataset.sampled.write_totals`.
 
     Raises
     ------

@@ -172,5 +172,5 @@ def test_the_card_and_croissant_say_so(told, tmp_path):
     fields = {
         field["name"]: field for record in croissant["recordSet"] for field in record["field"]
     }
-    assert fields["captions"]["repeated"] is True
+    assert fields["captions"]["isArray"] is True
     assert {"source_captions", "license", "attribution"} <= fields.keys()

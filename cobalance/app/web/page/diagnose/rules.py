@@ -20,7 +20,9 @@ def draw(current: CurrentDataset, height_px: int) -> None:
         return
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        max_size = st.selectbox("Concepts", _SIZES, 1, width=90, **number_in_url("rules_size"))
+        max_size = st.selectbox(
+            "Concepts up to", _SIZES, 1, width=130, **number_in_url("rules_size")
+        )
         max_q = st.number_input(
             "q at most", 0.0001, 1.0, 0.005, 0.001, "%.4f", width=120, **number_in_url("rules_q")
         )
@@ -41,9 +43,9 @@ def draw(current: CurrentDataset, height_px: int) -> None:
 
     if cliques:
         draw_table(
-            frame[["of", "finding"]],
+            frame[["combination", "finding"]],
             height_px // 2,
-            {"of": text_column(width=180)},
+            {"combination": text_column(width=180)},
             key=_KEY,
             on_select=open_images,
             selection_mode="single-cell",
@@ -69,6 +71,6 @@ def _judge(
     subject = from_store(_store, session.settings().folders(), state.name, rules)
     verdict = judge(subject, rules)
 
-    frame = verdict.frame
+    frame = verdict.frame.rename(columns={"of": "combination"})
     frame[_CONCEPTS] = [finding.concepts for finding in verdict.findings]
     return verdict.describe(), frame, verdict.make_baseline().to_json().encode()

@@ -353,7 +353,7 @@ def test_rules_name_what_breaks_one_and_write_its_files(
     assert not app.exception
     assert "breaks a rule: 2 new; 2 combinations tested" in shown_text(app)
     (table,) = (frame.value for frame in app.dataframe if "finding" in frame.value)
-    assert table["of"].tolist() == ["cow", "tree"]
+    assert table["combination"].tolist() == ["cow", "tree"]
 
     # With the largest difference that there is nothing is left.
     app.number_input(key="rules_points").set_value(41.0).run()
