@@ -116,6 +116,11 @@ class DatasetState:
         return self.digest is not None and self.cooccurrence_digest == self.digest
 
     @property
+    def has_images(self) -> bool:
+        """Whether the graph has images: all of them, or a sample; not counts alone."""
+        return self.sample is None or self.sample.per_class > 0
+
+    @property
     def is_mined(self) -> bool:
         """Whether the cliques were mined from the current images."""
         try:
@@ -175,7 +180,7 @@ class DatasetState:
         if self.sample is None:
             return
         kept = "its counts alone"
-        if self.sample.per_class:
+        if self.has_images:
             kept = f"a sample of them: {self.sample.per_class:,} of each clique and class"
         raise DataError(
             f"{what} takes all images of {self.name!r}, and the graph keeps {kept}. Load them all "

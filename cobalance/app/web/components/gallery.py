@@ -102,7 +102,11 @@ def strip(
     They are `most` of them, or as many as have room; a click opens the gallery.
     """
     images = _read_images(current, clique, class_name, skip=0, limit=most)
-    problem = "No images." if images.empty else no_files(images)
+    problem = no_files(images)
+    if not current.state.has_images:
+        problem = "Counts alone: the dataset is of a bias record."
+    elif images.empty:
+        problem = "No images."
     if problem is not None:
         return problem
 
@@ -184,9 +188,13 @@ def _one_class(
     heading = f"**{escape(class_name)}** · {inflect(total, 'images')}"
     if size:
         heading += f" · {total / size:.1%} of the class"
-    if listed != total:
+    if not current.state.has_images:
+        heading += " · counts alone"
+    elif listed != total:
         heading += f" · a sample of {listed:,}"
     st.markdown(heading)
+    if not listed:
+        return []
 
     page: int | None = 1
     if listed > per_page:

@@ -16,7 +16,9 @@ _CONCEPTS = "concepts"
 def draw(current: CurrentDataset, height_px: int) -> None:
     """Draw the numbers of a rule, what breaks it, and the files that keep both."""
     if current.state.sample is not None:
-        empty_state("Not for a sample", "A gate judges all images, and the graph keeps some.")
+        empty_state(
+            "Not without all images", "A gate judges all images, which the graph does not have."
+        )
         return
 
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -41,7 +41,7 @@ def page() -> None:
         tags.show(current)
         return
     if current.state.sample is not None:
-        empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
+        empty_state("Not without all images", "The graph does not have all of this dataset's.")
         return
 
     if show_task(adding.TASK.format(current.name)):

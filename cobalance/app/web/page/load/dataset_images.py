@@ -25,6 +25,10 @@ def draw(current: CurrentDataset) -> None:
     Where all images are of one class there is none to choose.
     """
     current.state.require_complete()
+    if not current.state.has_images:
+        empty_state("Counts alone", "They were read from a bias record, which has no images.")
+        return
+
     classes, names = names_of(current, schema.CLASS), names_of(current, schema.CONCEPT)
     # Other images begin with their first page.
     first_page: dict[str, Any] = {"on_change": st.session_state.update, "args": ({_PAGE: 1},)}
