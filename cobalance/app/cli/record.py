@@ -33,7 +33,7 @@ def record(
     rules_file: Annotated[
         Path | None,
         typer.Option("--rules", metavar="FILE"),
-        "Rules of a gate, whose [read] says how FILE is read. Default: cobalance-gate.toml, or "
+        "The rules, in TOML, whose [read] says how FILE is read. Default: cobalance-gate.toml, or "
         "[tool.cobalance.gate] in pyproject.toml.",
     ] = None,
     overwrite: Annotated[bool, "Replace what is there: the file."] = False,

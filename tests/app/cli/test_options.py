@@ -10,6 +10,7 @@ from cobalance.app.cli.main import OPTION_PANELS, whole_program
 
 MEANINGS = {
     "--annotator": "The annotator:",
+    "--rules": "The rules, in TOML",
     "--as": "The format:",
     "--assign-split": "Split to give images:",
     "--at-once": "Questions that an address gets at a time.",
