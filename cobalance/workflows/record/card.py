@@ -93,11 +93,14 @@ def _split_sentences(examined: Examination) -> Iterator[str]:
 
 def limit_sentences(examined: Examination) -> list[str]:
     """Sentences on the smallest lean that would be seen, and on things that were not examined."""
-    n_others = len(examined.cliques) - len(examined.leans)
-    sentences = [
-        f"{inflect(n_others, 'combinations')} show no lean: there is none, or it is too small to "
-        "be seen in these images."
-    ]
+    sentences = []
+    if n_others := len(examined.cliques) - len(examined.leans):
+        verb = agree(n_others, "shows", "show")
+        sentences.append(
+            f"{inflect(n_others, 'combinations')} {verb} no lean: there is none, or it is too "
+            "small to be seen in these images."
+        )
+
     sentences += _difference_sentences(examined.smallest_differences())
     if examined.n_absent:
         n = examined.n_absent
