@@ -59,6 +59,7 @@ from .splits import (
     HOLDS as HOLDS,
     SECOND as SECOND,
     ComparedSplits as ComparedSplits,
+    groups_across_splits as groups_across_splits,
 )
 from .summary import (
     MOST as MOST,

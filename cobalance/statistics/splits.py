@@ -228,3 +228,32 @@ def _put_together(
         # Names of equal length, so that they ascend as their numbers do.
         [f"{code:09}" for code in range(2 * len(classes))],
     )
+
+
+def groups_across_splits(images: pd.DataFrame) -> pd.DataFrame:
+    """The images of groups that stand in several splits.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``what`` (the kind of group), ``group``, ``split``, ``id``. Without a group or a split an
+        image stands in none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``what``, ``group``, ``splits`` (of the group, in words), ``split``, ``id``, in this order.
+
+    Examples
+    --------
+    >>> images = pd.DataFrame({"what": "cluster", "group": ["a", "a", "b"],
+    ...                        "split": ["train", "test", "test"], "id": ["1", "2", "3"]})
+    >>> groups_across_splits(images)["splits"].tolist()
+    ['test, train', 'test, train']
+    """
+    rows = images.dropna(subset=["group", "split"])
+    splits = rows.groupby(["what", "group"], observed=True)["split"]
+
+    rows = rows.assign(splits=splits.transform(lambda names: ", ".join(sorted(set(names)))))
+    rows = rows[splits.transform("nunique") > 1].sort_values(["what", "group", "split", "id"])
+    return rows[["what", "group", "splits", "split", "id"]].reset_index(drop=True)

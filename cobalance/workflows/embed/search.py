@@ -37,6 +37,7 @@ from cobalance.ingest import (
     read_vectors,
     write_embeddings,
 )
+from cobalance.statistics import groups_across_splits
 from cobalance.workflows.folders import Folders
 
 KIND = "embed"
@@ -162,11 +163,7 @@ def find_across_splits(
         duplicates = duplicates.merge(images[["id", "split"]], on="id")
         tables.append(duplicates.assign(what="near duplicates"))
 
-    rows = pd.concat(tables).dropna(subset=["group", "split"])
-    splits = rows.groupby(["what", "group"])["split"]
-    rows = rows.assign(splits=splits.transform(lambda names: ", ".join(sorted(set(names)))))
-    rows = rows[splits.transform("nunique") > 1].sort_values(["what", "group", "split", "id"])
-    return rows[["what", "group", "splits", "split", "id"]].reset_index(drop=True)
+    return groups_across_splits(pd.concat(tables))
 
 
 def add_embeddings(

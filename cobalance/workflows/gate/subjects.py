@@ -18,6 +18,7 @@ from cobalance.base import (
 )
 from cobalance.counting import Incidence, incidence_of
 from cobalance.ingest import ReadOptions, read_annotations
+from cobalance.statistics import groups_across_splits
 from cobalance.workflows.diagnose.findings import not_compared
 from cobalance.workflows.gate.rules import Rules
 
@@ -130,13 +131,8 @@ def from_annotations(annotations: Annotations, name: str) -> Subject:
     across = pd.DataFrame(columns=ACROSS)
     images = annotations.images
     if "cluster" in images and images["split"].notna().any():
-        # Images without a cluster or split stand in none.
-        rows = images.dropna(subset=["cluster", "split"])
-        by_cluster = rows.groupby("cluster", observed=True)["split"]
-        splits = by_cluster.transform(lambda names: ", ".join(sorted(set(names))))
-        in_several = by_cluster.transform("nunique") > 1
-        columns = {"what": "cluster", "group": rows["cluster"], "splits": splits, "id": rows["id"]}
-        across = pd.DataFrame(columns)[in_several]
+        clusters = images[["id", "split", "cluster"]].rename(columns={"cluster": "group"})
+        across = groups_across_splits(clusters.assign(what="cluster"))
     return Subject(name, annotations, across)
 
 
