@@ -74,6 +74,7 @@ from .options import (
     code_names as code_names,
     declared_options as declared_options,
     pairs as pairs,
+    plain_option as plain_option,
 )
 from .packed_pictures import (
     PackedPictures as PackedPictures,

@@ -1,6 +1,6 @@
 """Reader options, each declared once: name, default, label and help of every front end."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field as dataclass_field
 from functools import cache
 from pathlib import Path
@@ -402,6 +402,30 @@ def code_names(
                 )
             names_by_column.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
     return names_by_column
+
+
+def plain_option(option: str, value: Any) -> Any:
+    """A value as `ReadOptions` has it: one name may stand for several, and text for a path.
+
+    Examples
+    --------
+    >>> plain_option("class_category", ["cat", "dog"]), plain_option("keep_class", "cat")
+    ({'cat': 'cat', 'dog': 'dog'}, ('cat',))
+    """
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    match option:
+        case "vocabulary" if is_list:
+            return tuple(value)
+        case "class_category" if is_list or isinstance(value, str):
+            names = value if is_list else [value]
+            return dict(zip(names, names, strict=True))
+        case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
+            return Path(value) if isinstance(value, str) else value
+        case "join" if is_list or isinstance(value, str | Path):
+            return tuple(map(Path, value if is_list else [value]))
+        case "keep_class" | "keep_split" | "concept_columns" if is_list or isinstance(value, str):
+            return tuple(value) if is_list else (value,)
+    return str(value) if option.endswith("_column") else value
 
 
 def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:

@@ -15,12 +15,12 @@ from cobalance.ingest import (
     declared_options,
     fields_table,
     local_path,
+    plain_option,
     read_annotations,
     read_frame,
     refine,
 )
 from cobalance.notebook.announcing import open_progress
-from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics import COUNT
@@ -30,25 +30,6 @@ FRAME = "frame"
 """The name of a frame without one, in messages."""
 CLASSES = 8
 """Classes that a title names."""
-
-
-def _convert(option: str, value: Any) -> Any:
-    """A value as `ReadOptions` has it: one name may stand for several, and text for a path."""
-    match option:
-        case "vocabulary" if not isinstance(value, str | Path):
-            return tuple(value)
-        case "class_category" if not isinstance(value, Mapping):
-            names = list_names(value)
-            return dict(zip(names, names, strict=True))
-        case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
-            return Path(value)
-        case "join":
-            return tuple(map(Path, [value] if isinstance(value, str | Path) else value))
-        case "keep_class" | "keep_split" | "concept_columns":
-            return list_names(value)
-    if option.endswith("_column"):
-        return str(value)
-    return value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,7 +286,7 @@ def read(
     options: dict[str, Any] = {}
     for option in declared_options():
         if arguments[option] is not None:
-            options[option] = _convert(option, arguments[option])
+            options[option] = plain_option(option, arguments[option])
     reader_options = ReadOptions(**options)
 
     if isinstance(file, pd.DataFrame):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from cobalance.base import (
     Annotations,
@@ -14,10 +15,11 @@ from cobalance.base import (
     OptionError,
     Progress,
     check_known,
+    first_fault,
     silent,
 )
 from cobalance.counting import Incidence, incidence_of
-from cobalance.ingest import ReadOptions, read_annotations
+from cobalance.ingest import ReadOptions, plain_option, read_annotations
 from cobalance.statistics import groups_across_splits
 from cobalance.workflows.diagnose.findings import not_compared
 from cobalance.workflows.gate.rules import Rules
@@ -137,16 +139,15 @@ def from_annotations(annotations: Annotations, name: str) -> Subject:
 
 
 def _read_options(values: Mapping[str, Any]) -> ReadOptions:
-    """Reader options from a TOML table, whose lists become tuples."""
+    """Reader options from a TOML table; OptionError for one that cannot be used."""
     names = {*ReadOptions.__dataclass_fields__, "input_format"}
     check_known("option of reading", values, sorted(names))
 
-    options: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in values.items()
-        if name != "input_format"
-    }
+    options = {name: plain_option(name, values[name]) for name in values if name != "input_format"}
     try:
-        return ReadOptions(**options)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"The options of reading cannot be used: {error}.") from error
+        return TypeAdapter(ReadOptions).validate_python(options)
+    except ValidationError as error:
+        fault = first_fault(error)
+        raise OptionError(
+            f"The option of reading {fault.place}: {fault.reason} (it is {fault.value!r:.60})."
+        ) from error

@@ -91,6 +91,8 @@ def test_rules_name_data_and_baseline_beside_them(gate, tmp_path):
         (("cars.csv", "--rules", "sea.toml"), 2, "concept or column 'sea'"),
         (("cars.csv", "--rules", "files.toml"), 1, "needs properties of image files"),
         (("cars.csv", "--baseline-file", "bad.toml"), 1, "bad.toml: invalid JSON"),
+        (("cars.csv", "--rules", "read.toml"), 2, "of reading min_score: input should be a valid"),
+        (("cars.csv", "--rules", "name.toml"), 2, "option of reading 'clas'"),
         (("empty.csv",), 1, "empty.csv"),
     ],
 )
@@ -100,11 +102,33 @@ def test_what_cannot_be_judged_never_passes(gate, tmp_path, arguments, code, mes
     (tmp_path / "bad.toml").write_text("max_q = 1\n")
     (tmp_path / "sea.toml").write_text('[[leans]]\nconcepts = ["sea"]\n')
     (tmp_path / "files.toml").write_text("max_property_auc = 0.7\n")
+    (tmp_path / "read.toml").write_text('[read]\nmin_score = "much"\n')
+    (tmp_path / "name.toml").write_text('[read]\nclas = "label"\n')
     refused = gate(*arguments)
     assert refused.returncode == code, refused.stderr
     assert message in refused.stderr
     assert refused.stdout == ""
     assert refused.stderr.count("\n") <= 2
+
+
+def test_categories_are_classes_as_rules_say(gate, tmp_path):
+    categories = {1: "cow", 2: "dog", 3: "sea"}
+    images, annotations = [], []
+    for number in range(400):
+        images.append({"id": number, "file_name": f"{number}.jpg", "width": 9, "height": 9})
+        shown = [1 + number % 2, 3] if number % 2 or number % 8 == 0 else [1]
+        for category in shown:
+            place = {"image_id": number, "category_id": category, "bbox": [0, 0, 5, 5]}
+            annotations.append({"id": len(annotations), "area": 25, "iscrowd": 0, **place})
+    named = [{"id": code, "name": name} for code, name in categories.items()]
+    content = {"images": images, "annotations": annotations, "categories": named}
+    (tmp_path / "instances.json").write_text(json.dumps(content))
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[read]\nclass_category = ["cow", "dog"]\n')
+
+    failed = gate("instances.json", "--rules", rules)
+    assert failed.returncode == 3, failed.stderr
+    assert "sea is in 100.0% of dog and 25.0% of cow" in failed.stdout
 
 
 def test_a_baseline_of_another_version_is_refused(gate, tmp_path):
