@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -264,8 +265,14 @@ def _note(lacking: int, numbers: Sequence[str]) -> str:
 def _is_of_coco(image: Image) -> bool:
     if not isinstance(image.coco_url, str):
         return False
+    # What stands before the path is the same in all images of a file.
+    return _begins_at_coco("/".join(image.coco_url.split("/", 3)[:3]))
+
+
+@lru_cache(64)
+def _begins_at_coco(address: str) -> bool:
     try:
-        host = urlsplit(image.coco_url).hostname or ""
+        host = urlsplit(address).hostname or ""
     except ValueError:
         return False
     # A host of COCO, or one below it, and no other that ends alike.
