@@ -59,8 +59,10 @@ from .errors import (
 )
 from .files import (
     ZIP_METHODS as ZIP_METHODS,
+    check_new_file as check_new_file,
     make_file as make_file,
     make_folder as make_folder,
+    read_within as read_within,
     replacing as replacing,
 )
 from .grouping import (

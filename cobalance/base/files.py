@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cobalance.base.errors import CobalanceError
+from cobalance.base.errors import (
+    CobalanceError,
+    ConflictError,
+    InputError,
+    OptionError,
+    Setting,
+)
 
 _OWN_FOLDER, _OWN_FILE = 0o700, 0o600
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -31,6 +37,41 @@ def make_file(path: Path) -> None:
     """Create an empty file for this user alone, unless it exists."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWN_FILE))
+
+
+def check_new_file(file: Path, example: str, *, overwrite: bool) -> None:
+    """Raise for a file that is not to be written; `example` is a name for one in a folder.
+
+    Raises
+    ------
+    ConflictError
+        It exists and is not to be overwritten.
+    OptionError
+        It is a folder.
+    """
+    if file.is_dir():
+        raise OptionError(f"{file} is a folder. Name a file, such as {file / example}.")
+    if file.exists() and not overwrite:
+        raise ConflictError(
+            f"{file} exists. Name another file, or replace it (", Setting("overwrite"), ")."
+        )
+
+
+def read_within(file: Path, most_bytes: int, kind: str, remedy: str) -> bytes:
+    """Read a file of at most so many bytes; `kind` is what it should be, as ``"a baseline"``.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is larger.
+    """
+    try:
+        if file.stat().st_size > most_bytes:
+            raise InputError(str(file), None, f"is too large for {kind}", remedy)
+        return file.read_bytes()
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+        raise InputError(str(file), None, reason, remedy) from error
 
 
 @contextmanager

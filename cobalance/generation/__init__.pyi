@@ -10,7 +10,11 @@ from .export import (
     ExportOptions as ExportOptions,
     ExportReport as ExportReport,
 )
-from .export.describing.card import escape_markdown as escape_markdown
+from .export.describing.card import (
+    escape_markdown as escape_markdown,
+    markdown_list as markdown_list,
+    markdown_table as markdown_table,
+)
 from .export.describing.croissant import (
     CROISSANT_CONTEXT as CROISSANT_CONTEXT,
     CROISSANT_VERSIONS as CROISSANT_VERSIONS,

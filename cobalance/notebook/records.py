@@ -43,7 +43,7 @@ class Record(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What leans, the largest difference first, and what else tells the class."""
+        """Sentences on leans, the largest difference first, and on other signs of the class."""
         return tuple(bias_sentences(self.record))
 
     def title(self) -> str:

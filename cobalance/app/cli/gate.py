@@ -81,16 +81,11 @@ def gate(
     """
     rules, found_file = gate_rules.read_rules(rules_file)
     reports = _reports(report or ())
-    folder = Path() if found_file is None else found_file.parent
-    name = subject or rules.data
-    if name is None:
-        raise OptionError("Name a file or dataset, or `data` in the rules.")
-    # A file that the rules name is beside them.
-    path = Path(name) if subject else folder / name
+    name, path = subjects.locate(subject, rules, found_file)
 
     baseline_path = baseline_file
-    if baseline_path is None and rules.baseline is not None:
-        baseline_path = folder / rules.baseline
+    if baseline_path is None and found_file is not None and rules.baseline is not None:
+        baseline_path = found_file.parent / rules.baseline
     if write_baseline and baseline_path is None:
         raise OptionError(
             "--write-baseline needs --baseline-file FILE, or `baseline` in the rules."
@@ -131,9 +126,9 @@ def gate(
         raise typer.Exit(FAILED)
 
 
-def _read(path: Path, name: str, rules: "gate_rules.Rules") -> "subjects.Subject":
+def _read(path: Path | None, name: str, rules: "gate_rules.Rules") -> "subjects.Subject":
     """The file of a path, or else the dataset of a name."""
-    if subjects.names_file(path):
+    if path is not None:
         with progress_bars() as progress:
             return subjects.from_file(path, rules, progress)
     with opened_store() as (store, progress):

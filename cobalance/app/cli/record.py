@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared import folders, notes, opened_store, progress_bars
-from cobalance.base import ConflictError, OptionError, Setting, inflect, replacing
+from cobalance.base import check_new_file, inflect, replacing
 from cobalance.workflows.gate import rules as gate_rules, subjects
 from cobalance.workflows.record import card, document, examination, stored
 
@@ -45,20 +45,13 @@ def record(
     two concepts are counted; of a dataset, those that were mined.
     """
     rules, rules_path = gate_rules.read_rules(rules_file)
-    name = subject or rules.data
-    if name is None:
-        raise OptionError("Name a file or dataset, or `data` in the rules.")
-
-    folder = Path() if subject or rules_path is None else rules_path.parent
+    name, path = subjects.locate(subject, rules, rules_path)
 
     files = [file for file in (output, card_file) if file is not None]
     for file in files:
-        if file.exists() and not overwrite:
-            raise ConflictError(
-                f"{file} exists. Name another file, or replace it (", Setting("overwrite"), ")."
-            )
+        check_new_file(file, "bias.json", overwrite=overwrite)
 
-    examined = _examine(folder / name, name, rules)
+    examined = _examine(path, name, rules)
     contents = [document.write_document(examined)]
     if card_file is not None:
         contents.append(card.card_section(examined).encode())
@@ -71,9 +64,9 @@ def record(
     notes.print(f"{output}: {len(examined.leans):,} of {n_tested} lean to a class.")
 
 
-def _examine(path: Path, name: str, rules: "gate_rules.Rules") -> "examination.Examination":
+def _examine(path: Path | None, name: str, rules: "gate_rules.Rules") -> "examination.Examination":
     """Examine the file of a path, or else the dataset of a name."""
-    if subjects.names_file(path):
+    if path is not None:
         with progress_bars() as progress:
             return examination.examine_file(path, rules, progress)
     with opened_store() as (store, progress):

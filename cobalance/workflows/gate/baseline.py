@@ -17,6 +17,7 @@ from cobalance.base import (
     IntArray,
     first_fault,
     positions_of,
+    read_within,
     replacing,
 )
 from cobalance.counting import Incidence
@@ -194,13 +195,7 @@ def read_baseline(file: Path) -> Baseline:
     InputError
         There is none, it is damaged, or of another version.
     """
-    try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise InputError(str(file), None, "is too large for a baseline", _REMEDY)
-        content = file.read_bytes()
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror})"
-        raise InputError(str(file), None, reason, _REMEDY) from error
+    content = read_within(file, _MOST_BYTES, "a baseline", _REMEDY)
     try:
         baseline = Baseline.model_validate_json(content)
     except ValidationError as error:

@@ -137,7 +137,7 @@ def check_rules(values: Mapping[str, Any], source: str = "rules") -> Rules:
 
 
 def write_rules(rules: Rules) -> str:
-    """Write rules as TOML, as `read_rules` reads them.
+    """Write the rules that were given as TOML, as `read_rules` reads them; no usual ones.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def write_rules(rules: Rules) -> str:
     max_size = 1
     <BLANKLINE>
     """
-    content = rules.model_dump(mode="json", exclude_defaults=True)
+    content = rules.model_dump(mode="json", exclude_unset=True)
     tables = [("[[leans]]", part) for part in content.pop("leans", [])]
     named = [name for name in ("read", "coverage") if name in content]
     tables += [(f"[{name}]", content.pop(name)) for name in named]

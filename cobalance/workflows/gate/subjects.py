@@ -104,15 +104,30 @@ class Subject:
         return images[["class", "id", "uri"]].reset_index(drop=True)
 
 
-def names_file(path: Path) -> bool:
-    """Whether a file is meant, not a dataset: it is there, or looks like a path.
+def locate(subject: str | None, rules: Rules, rules_file: Path | None) -> tuple[str, Path | None]:
+    """Find the name to judge, and its file; None instead of that for a dataset of the store.
+
+    A file is there, or its name looks like a path. One that rules name is beside them.
+
+    Raises
+    ------
+    OptionError
+        Neither the user nor the rules name anything.
 
     Examples
     --------
-    >>> names_file(Path("train.csv")), names_file(Path("data/cars")), names_file(Path("my cars"))
-    (True, True, False)
+    >>> locate("my cars", Rules(), None), locate("train.csv", Rules(), None)[0]
+    (('my cars', None), 'train.csv')
     """
-    return path.exists() or path.suffix != "" or len(path.parts) > 1
+    name = subject or rules.data
+    if name is None:
+        raise OptionError("Name a file or dataset, or `data` in the rules.")
+
+    path = Path(name)
+    looks_like_a_path = path.suffix != "" or len(path.parts) > 1
+    if not subject and rules_file is not None:
+        path = rules_file.parent / name
+    return name, path if looks_like_a_path or path.exists() else None
 
 
 def from_file(file: Path, rules: Rules, progress: Progress = silent) -> Subject:

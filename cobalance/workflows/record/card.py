@@ -1,13 +1,13 @@
 """Describe an examination for people: sentences, a section of a data card, a table for the law."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from cobalance.base import agree, inflect, join_names
-from cobalance.generation import escape_markdown
+from cobalance.generation import escape_markdown, markdown_list, markdown_table
 from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
 from cobalance.workflows.cells import q_text
 from cobalance.workflows.diagnose.findings import count_leaning
@@ -147,15 +147,19 @@ def measure_sentences(examined: Examination) -> list[str]:
 
 def card_section(examined: Examination) -> str:
     """A section of a data card, in Markdown, with the table of `article_10`."""
+    first, *further = bias_sentences(examined)
+    # The table has what these sentences say.
+    n_in_table = min(len(examined.leans), _MOST_SENTENCES)
+
     parts = [
         "## Biases",
-        _list(bias_sentences(examined)[:1]),
+        _sentences([first]),
         _lean_table(examined),
-        _list(bias_sentences(examined)[1 + min(len(examined.leans), _MOST_SENTENCES) :]),
+        _sentences(further[n_in_table:]),
         "### What was not found",
-        _list(limit_sentences(examined)),
+        _sentences(limit_sentences(examined)),
         "### What was done",
-        _list(measure_sentences(examined) or ["Nothing is recorded."]),
+        _sentences(measure_sentences(examined) or ["Nothing is recorded."]),
         "### How it was examined",
         f"{escape_markdown(describe_mining(examined.options))} Examined by {examined.made_with}; "
         f"`{examined.query}` gives the numbers again.",
@@ -163,6 +167,10 @@ def card_section(examined: Examination) -> str:
         article_10(examined),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sentences(sentences: Iterable[str]) -> str:
+    return markdown_list(map(escape_markdown, sentences))
 
 
 def _lean_table(examined: Examination) -> str:
@@ -177,7 +185,7 @@ def _lean_table(examined: Examination) -> str:
                 q_text(row["q_value"]),
             )
         )
-    return _table(("Combination", "Highest rate", "Lowest rate", "q"), rows) if rows else ""
+    return markdown_table(("Combination", "Highest rate", "Lowest rate", "q"), rows) if rows else ""
 
 
 def article_10(examined: Examination) -> str:
@@ -220,13 +228,4 @@ def article_10(examined: Examination) -> str:
         ("4 place, context and behaviour", "Not in the data.", "Where the system is used."),
     ]
     escaped = [(point, escape_markdown(text), missing) for point, text, missing in rows]
-    return _table(("Paragraph", "What the data say", "What people add"), escaped)
-
-
-def _list(items: list[str]) -> str:
-    return "\n".join(f"- {escape_markdown(item)}" for item in items)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(("Paragraph", "What the data say", "What people add"), escaped)

@@ -197,7 +197,7 @@ def count_groups(across: pd.DataFrame) -> int:
 
 
 def measure_bits(incidence: Incidence) -> Bits | None:
-    """Measure what concepts alone tell of the class; None where nothing can be learned."""
+    """Measure the bits that concepts alone tell; None where nothing can be learned."""
     reading = concepts_alone(incidence)
     return Bits(reading.bits, reading.error, reading.most) if reading.most else None
 

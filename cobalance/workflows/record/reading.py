@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import InputError, IntArray, decode_json
+from cobalance.base import InputError, IntArray, decode_json, read_within
 from cobalance.counting import Cliques, Clustering, MiningOptions
 from cobalance.workflows.record.document import (
     CLASSES,
@@ -33,14 +33,7 @@ def read_record(file: Path) -> Examination:
     InputError
         There is none, or it is damaged.
     """
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise InputError(str(file), None, "is too large for a bias record", _REMEDY)
-        content = file.read_bytes()
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror})"
-        raise InputError(str(file), None, reason, "Name a bias record.") from error
-
+    content = read_within(file, MOST_BYTES, "a bias record", "Name a bias record.")
     try:
         return _parse(decode_json(content))
     except _FAULTS as error:

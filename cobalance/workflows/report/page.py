@@ -9,11 +9,9 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import (
-    ConflictError,
-    OptionError,
     Progress,
-    Setting,
     agree,
+    check_new_file,
     group_pairs,
     inflect,
     render,
@@ -66,21 +64,12 @@ def write_report(
     """
     # Checked before the work, and again after it, when somebody may have made such a file.
     file = file.expanduser()
-    _check(file, overwrite=overwrite)
+    check_new_file(file, "report.html", overwrite=overwrite)
     content = report(store, dataset, options, progress)
-    _check(file, overwrite=overwrite)
+    check_new_file(file, "report.html", overwrite=overwrite)
     with replacing(file) as part:
         part.write_bytes(content)
     return len(content)
-
-
-def _check(file: Path, *, overwrite: bool) -> None:
-    if file.is_dir():
-        raise OptionError(f"{file} is a folder. Name a file, such as {file / 'report.html'}.")
-    if file.exists() and not overwrite:
-        raise ConflictError(
-            f"{file} exists. Name another file, or replace it (", Setting("overwrite"), ")."
-        )
 
 
 def page(contents: Contents) -> str:

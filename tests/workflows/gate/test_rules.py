@@ -67,6 +67,15 @@ def test_several_rules_of_leans_each_have_thresholds():
     assert [rule.min_images for rule in rules.leans] == [0, 3]
 
 
+def test_a_rule_with_the_usual_numbers_is_written_with_them():
+    usual = {"max_size": 2, "max_q": 0.005, "min_difference": 0.02}
+    lines = write_rules(check_rules({"leans": [usual]})).split()
+    assert lines == [
+        "[[leans]]",
+        *["max_size", "=", "2", "max_q", "=", "0.005", "min_difference", "=", "0.02"],
+    ]
+
+
 def test_rules_are_written_as_they_are_read(working_folder):
     rules = check_rules(
         {

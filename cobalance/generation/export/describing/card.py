@@ -102,7 +102,7 @@ def data_card(facts: CardFacts) -> bytes:
         escape_markdown(summary(facts)),
         "## Images",
         _images(facts),
-        _list(inflect(n, name) for name, n in counts if name not in IN_TABLE),
+        markdown_list(inflect(n, name) for name, n in counts if name not in IN_TABLE),
         "## Where they come from",
         _origin(facts),
         *_texts(facts.texts),
@@ -120,7 +120,7 @@ def data_card(facts: CardFacts) -> bytes:
         facts.layout.strip(),
         _files(facts.tables),
         "## Limits",
-        _list(_limits(facts)),
+        markdown_list(_limits(facts)),
         "## Licence",
         _LICENCE,
     ]
@@ -180,7 +180,7 @@ def _images(facts: CardFacts) -> str:
     ]
     real, n_generated = facts.total(synthetic=False), facts.total(synthetic=True)
     rows.append(("all", "", f"{real:,}", f"{n_generated:,}", f"{real + n_generated:,}"))
-    return _table(("Split", "Class", "Real", "Generated", "Total"), rows)
+    return markdown_table(("Split", "Class", "Real", "Generated", "Total"), rows)
 
 
 def _limits(facts: CardFacts) -> Sequence[str]:
@@ -200,7 +200,7 @@ def _limits(facts: CardFacts) -> Sequence[str]:
 def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
     n_images_of = Counter(json.loads(text or "{}").get(CONSENT) for text in generated["settings"])
-    return _list(
+    return markdown_list(
         f"{inflect(n, 'images')} of people were painted on this basis: "
         f"{escape_markdown(str(basis))}"
         for basis, n in sorted(n_images_of.items(), key=str)
@@ -229,7 +229,7 @@ def _texts(texts: TextCounts) -> list[str]:
         for name, real, made in texts.license_rows()
     ]
     if rows:
-        parts.append(_table(("Licence", "Real", "Generated"), rows))
+        parts.append(markdown_table(("Licence", "Real", "Generated"), rows))
     return parts
 
 
@@ -243,7 +243,9 @@ def _generation(generated: pd.DataFrame) -> str:
 
     parts = []
     for model, rows in sorted(rows_of.items()):
-        parts.append(f"{inflect(len(rows), 'images')}:\n\n{_list(_model_facts(model, rows))}")
+        parts.append(
+            f"{inflect(len(rows), 'images')}:\n\n{markdown_list(_model_facts(model, rows))}"
+        )
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
 
 
@@ -298,12 +300,14 @@ def _filters(generated: pd.DataFrame) -> str:
         spread = (f"{value:.4g}" for value in (scores.min(), scores.median(), scores.max()))
         rows.append((escape_markdown(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
-    parts = [_table(header, rows)]
+    parts = [markdown_table(header, rows)]
 
     n_of_decider = Counter(generated["decided_by"])
     deciders = sorted((name, n) for name, n in n_of_decider.items() if name)
     if deciders:
-        parts.append(_list(f"{n:,} decided by {escape_markdown(name)}" for name, n in deciders))
+        parts.append(
+            markdown_list(f"{n:,} decided by {escape_markdown(name)}" for name, n in deciders)
+        )
     return "\n\n".join(parts)
 
 
@@ -311,14 +315,16 @@ def _files(tables: Iterable[TableFile]) -> str:
     parts = []
     for table in tables:
         rows = [(f"`{name}`", column.meaning) for name, column in table.columns.items()]
-        parts.append(f"`{table.name}`: {table.meaning}\n\n{_table(('Column', ''), rows)}")
+        parts.append(f"`{table.name}`: {table.meaning}\n\n{markdown_table(('Column', ''), rows)}")
     parts.append("`SHA256SUMS` has a digest for each file: `sha256sum -c SHA256SUMS`.")
     return "\n\n".join(parts)
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; its cells are escaped."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
-def _list(items: Iterable[str]) -> str:
+def markdown_list(items: Iterable[str]) -> str:
+    """A list in Markdown; its items are escaped."""
     return "\n".join(f"- {item}" for item in items)
