@@ -87,9 +87,9 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 @pytest.fixture(scope="session")
 def store(settings: Settings) -> Iterator[GraphStore]:
     if settings.neo4j_uri is None:
-        class_archive.fill(
-            local_server.ensure_running(replace(settings.local_server(), more=KEEP_PLANS)).pid
-        )
+        own = replace(settings.local_server(), more=KEEP_PLANS)
+        local_server.ensure_running(own)
+        class_archive.fill(own)
     with open_store(settings) as opened:
         yield opened
 

