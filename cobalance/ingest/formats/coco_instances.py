@@ -42,7 +42,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.reader import format_of
 
-_NO_OUTLINE = msgspec.Raw()
+_NOT_THERE = msgspec.Raw()
 _FLAGGED = frozenset({1, "1", "true"})  # true and 1.0 are 1
 
 
@@ -61,18 +61,23 @@ _SIDES = attrgetter("x", "y", "width", "height")
 
 
 class Instance(msgspec.Struct, gc=False):
-    """An entry of ``annotations``; the segmentation is not parsed."""
+    """An entry of ``annotations`` without its segmentation."""
 
     image_id: Id
     category_id: Id
     bbox: Box | None = None
     area: float | None = None
     score: float | None = None
-    segmentation: msgspec.Raw = _NO_OUTLINE
     iscrowd: bool | int | float | str | None = None
     ignore: bool | int | float | str | None = None
-    attributes: msgspec.Raw = _NO_OUTLINE
+    attributes: msgspec.Raw = _NOT_THERE
     attribute_ids: list[Id] | None = None
+
+
+class OutlinedInstance(Instance, gc=False):
+    """An entry of ``annotations``; the segmentation is not parsed."""
+
+    segmentation: msgspec.Raw = _NOT_THERE
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ class CocoInstances:
         """Read images, categories and annotations, and derive the images' classes."""
         problems = Problems(str(path), options)
         progress("read", 0, None)
-        types = {"images": Image, "annotations": Instance, "categories": Category}
+        instance = OutlinedInstance if options.outlines else Instance
+        types = {"images": Image, "annotations": instance, "categories": Category}
         lists = decode(path, "instances", types, problems)
         instances = lists["annotations"]
 
@@ -105,7 +111,8 @@ class CocoInstances:
         sound = np.flatnonzero(~images.annotations.bad & ~is_ignored)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = frames.take_rows(numbers, sound)
-        segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
+        segmentations = _segmentations(instances, sound) if options.outlines else None
+        crowds = _crowds(instances, sound)
         texts = coco_texts(lists["images"], lists["licenses"])
         n = len(lists["images"].items)
         metadata = json_metadata("image", np.arange(n), lists["further"].items, {})
@@ -232,10 +239,10 @@ def _floats(values: list[float | None]) -> FloatArray:
     return np.array(values, dtype=np.float64)
 
 
-def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray:
+def _segmentations(instances: Records[OutlinedInstance], sound: IntArray) -> ObjectArray:
     """Segmentation of each instance as a view of the file; None where absent."""
     outlines = [
-        None if outline is _NO_OUTLINE else outline for outline in field(instances, "segmentation")
+        None if outline is _NOT_THERE else outline for outline in field(instances, "segmentation")
     ]
     # np.array would split the views into bytes.
     values = np.fromiter(outlines, object, len(outlines))

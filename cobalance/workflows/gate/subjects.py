@@ -138,7 +138,7 @@ def from_file(file: Path, rules: Rules, progress: Progress = silent) -> Subject:
     InputError, OptionError
         The file, or an option of reading it, cannot be used.
     """
-    options = _read_options(rules.read)
+    options = replace(_read_options(rules.read), outlines=False)
     annotations = read_annotations(file, options, rules.read.get("input_format"), progress)
     return from_annotations(annotations, str(file))
 

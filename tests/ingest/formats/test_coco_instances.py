@@ -1,6 +1,7 @@
 """COCO instances become annotations; objects of the class keep their regions."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -43,6 +44,18 @@ def test_coco_instances(write):
         "images that show none of the class categories": 1,
         "images that show categories of more than one class": 1,
     }
+
+
+def test_all_but_outlines_may_be_read(write):
+    annotations = read_annotations(write(json.dumps(INSTANCES)), replace(GENDER, outlines=False))
+    bare = [
+        replace(
+            image, mentions=tuple(replace(mention, segmentation=None) for mention in image.mentions)
+        )
+        for image in EXPECTED
+    ]
+    assert list(annotations.records()) == bare
+    assert annotations.objects["segmentation"].isna().all()
 
 
 @pytest.mark.parametrize("indent", [None, 2])
