@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest \
-	test-server beside bench docs site lock clean
+	test-server test-models beside bench docs site lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -60,6 +60,10 @@ LANGUAGE := CYPHER_25
 SERVER_TESTS := tests/graph tests/workflows tests/app tests/notebook tests/e2e
 test-server: $(VENV)/dev
 	$(BIN)/python -m pytest -p tests.support.other_server --neo4j $(SERVER) --language $(LANGUAGE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
+
+# A whole job with each family of models that the backends run, all tiny.
+test-models: $(VENV)/dev
+	$(BIN)/pytest -m models -n $(PROCESSES) tests/e2e/test_model_families.py
 
 # What people have beside cobalance can be there: resolved, not installed.
 beside: $(VENV)/dev

@@ -1,25 +1,22 @@
 """Backend that inpaints everything around the object, or the object itself."""
 
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from cobalance.base import Plugin, diffusers
+from cobalance.base import Plugin
 from cobalance.generation.backends.compositing.framing import choose_output_size
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
     inpainting_task,
 )
-from cobalance.generation.backends.pipelines.options import (
-    DiffusionOptions,
-    check_pipeline,
-    wrong_kind,
-)
+from cobalance.generation.backends.pipelines.kinds import choose_inpainting
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision import PIPELINE_FILE, Checkpoint, find_checkpoint, quiet
+from cobalance.vision import find_checkpoint
 
 
 class InpaintOptions(DiffusionOptions):
@@ -65,27 +62,9 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
         trained to inpaint.
     """
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
-    # AutoPipelineForInpainting loads a text-to-image U-Net without complaint.
-    check_pipeline(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
-    runner = open_runner(
-        _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
-    )
+    kind = choose_inpainting(checkpoint, f"a model trained for inpainting, such as {MODEL}")
+    runner = open_runner(kind, checkpoint, options, {"strength": options.strength})
     return DiffusionBackend("inpaint", runner, partial(_prepare, runner, options))
-
-
-def _choose_kind(checkpoint: Checkpoint) -> Any:
-    """The pipeline for a checkpoint; JobBlockedError for a FLUX that does not fill."""
-    fills = checkpoint.read_config(PIPELINE_FILE).get("_class_name") == "FluxFillPipeline"
-    transformer = checkpoint.read_config("transformer/config.json")
-    latents = transformer.get("out_channels") or 64
-    # One that fills takes the image's latents and a mask beside its own.
-    if fills and transformer.get("in_channels", 64) <= 2 * latents:
-        description = "a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev"
-        raise wrong_kind(checkpoint, "its transformer does not take a mask", description)
-
-    # AutoPipeline knows of no FLUX Fill.
-    with quiet():
-        return diffusers.FluxFillPipeline if fills else diffusers.AutoPipelineForInpainting
 
 
 def _prepare(

@@ -1,7 +1,8 @@
-"""Backend that edits an image, or its object's box, by an instruction, with InstructPix2Pix.
+"""Backend that edits an image, or its object's box, by an instruction.
 
-ConBias (table 3) and ALIA use it; the object may change with the rest, so that `inpaint` and
-`paste` are better where masks are at hand. The prompt of a request is the instruction.
+ConBias (table 3) and ALIA use InstructPix2Pix; FLUX.1 Kontext, FLUX.2 klein and Qwen-Image-Edit do
+the same. The object may change with the rest, so that `inpaint` and `paste` are better where masks
+are at hand. The prompt of a request is the instruction.
 """
 
 from functools import partial
@@ -9,18 +10,15 @@ from functools import partial
 import numpy as np
 from pydantic import Field
 
-from cobalance.base import Plugin, diffusers
+from cobalance.base import Plugin
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
-from cobalance.generation.backends.pipelines.options import (
-    DiffusionOptions,
-    check_pipeline,
-    wrong_kind,
-)
+from cobalance.generation.backends.pipelines.kinds import choose_editing
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.vision import PIPELINE_FILE, ImageArray, find_box, find_checkpoint, quiet
+from cobalance.vision import ImageArray, find_box, find_checkpoint
 
 
 class InstructOptions(DiffusionOptions):
@@ -69,21 +67,9 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         images, or is InstructPix2Pix XL.
     """
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
-    description = f"a model trained as InstructPix2Pix was, such as {MODEL}"
-    unet = checkpoint.read_config("unet/config.json")
-    if not unet:
-        raise wrong_kind(checkpoint, "it has no U-Net", description)
-    check_pipeline(checkpoint, 2, 0, description)
-    kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
-    # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass.
-    if unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL"):
-        description += ", which is of Stable Diffusion 1.5's kind"
-        raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", description)
-
-    with quiet():
-        pipeline = diffusers.StableDiffusionInstructPix2PixPipeline
+    kind = choose_editing(checkpoint, f"a model that edits as it is told, such as {MODEL}")
     inputs = {"image_guidance_scale": options.image_guidance_scale}
-    runner = open_runner(pipeline, checkpoint, options, inputs)
+    runner = open_runner(kind, checkpoint, options, inputs)
     prepare = _prepare_crop if options.crop else _prepare
     return DiffusionBackend("instruct", runner, partial(prepare, runner, options))
 

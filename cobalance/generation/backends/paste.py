@@ -9,7 +9,8 @@ from functools import partial
 from cobalance.base import Plugin, diffusers
 from cobalance.generation.backends.compositing import cutout, framing
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
-from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
+from cobalance.generation.backends.pipelines.kinds import check_pipeline
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.vision import ImageArray, find_box, find_checkpoint, quiet

@@ -125,11 +125,11 @@ def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:
     [
         ("sd-text2img", "takes 4 channels, not 8"),
         ("sd-inpaint", "takes 9 channels, not 8"),
-        ("flux-fill", "it has no U-Net"),
+        ("flux-fill", "FluxFillPipeline paints over an image, and does not edit it"),
     ],
 )
 def test_models_of_other_kinds_are_refused(pipelines: Find, name: str, problem: str) -> None:
-    with pytest.raises(JobBlockedError, match=f"{problem}. Give a model trained as Instruct"):
+    with pytest.raises(JobBlockedError, match=f"{problem}. Give a model that edits"):
         open_instruct(InstructOptions(model=pipelines(name)))
 
 

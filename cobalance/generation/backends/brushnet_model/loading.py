@@ -7,7 +7,7 @@ import diffusers
 
 from cobalance.base import JobBlockedError
 from cobalance.generation.backends.brushnet_model.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
-from cobalance.generation.backends.pipelines.options import check_pipeline, wrong_kind
+from cobalance.generation.backends.pipelines.kinds import check_pipeline, wrong_kind
 from cobalance.vision import MODEL_FILE, Checkpoint, describe_error, quiet
 
 SCHEDULER_FILE = "scheduler/scheduler_config.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from math import isfinite
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from cobalance.base import OptionError, diffusers, torch
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
 from cobalance.generation.backends.pipelines import sampling
-from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
+from cobalance.generation.backends.pipelines.kinds import parameters_of
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GenerationError
 from cobalance.vision import (
     PIPELINE_FILE,
@@ -69,18 +71,18 @@ class PipelineRunner:
     ) -> None:
         self.pipeline, self.checkpoint, self.options = pipeline, checkpoint, options
         self.device, self.dtype = device, dtype
-        self._accepted = inspect.signature(type(pipeline).__call__).parameters
+        self._accepted = parameters_of(type(pipeline))
         self.sampling = sampling.set_sampling(pipeline, options, inputs)
         if options.negative_prompt:
             sampling.check_negative_prompt(pipeline, self.sampling.guidance_scale)
 
         self.cell_px = int(getattr(pipeline, "vae_scale_factor", 8))
-        denoiser = _denoiser_of(pipeline)
         # Transformers see the latents in patches of 2 × 2.
-        patch = 2 if hasattr(pipeline, "transformer") else 1
-        self.multiple_px = patch * self.cell_px
-        latent = getattr(pipeline, "default_sample_size", None) or denoiser.config.sample_size
-        self.native_px = self.cell_px * int(latent if isinstance(latent, int) else min(latent))
+        is_transformer = hasattr(pipeline, "transformer")
+        self.multiple_px = self.cell_px * (2 if is_transformer else 1)
+        self.native_px = self.cell_px * _native_cells(pipeline)
+        # They take several images as what one prompt speaks of, and others as one for each prompt.
+        self._sees_references = is_transformer and "mask_image" not in self._accepted
 
         self._weights_sha256 = checkpoint.weights_sha256
         self._encode = TextEncoder(pipeline, device, options.negative_prompt)
@@ -124,11 +126,30 @@ class PipelineRunner:
         OutOfMemoryError
             The batch is too large for the device.
         """
+        if len(seeds) == 1 or not (self._sees_references and "image" in inputs):
+            return self._paint(prompts, seeds, size, inputs, scales)
+
+        painted = []
+        for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+            own = {name: [values[i]] for name, values in inputs.items()}
+            painted.append(self._paint([prompt], [seed], size, own, scales))
+        return np.concatenate(painted)
+
+    def _paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+        scales: Mapping[str, float],
+    ) -> FloatImages:
+        """Run the pipeline once; see `paint`."""
         optional = {
             "height": size[0],
             "width": size[1],
-            # Flux Kontext brings every size to this area.
+            # Flux Kontext brings every size to this area, and images to sizes of a list.
             "max_area": size[0] * size[1],
+            "_auto_resize": False,
             "guidance_scale": self.sampling.guidance_scale,
             **self.sampling.inputs,
             **scales,
@@ -279,23 +300,46 @@ def _denoiser_of(pipeline: Any) -> Any:
     return pipeline.unet if hasattr(pipeline, "unet") else pipeline.transformer
 
 
+def _native_cells(pipeline: Any) -> int:
+    """Side of the squares of latents that the model was trained on, as the model says."""
+    config = _denoiser_of(pipeline).config
+    side = getattr(pipeline, "default_sample_size", None) or config.get("sample_size")
+    # Transformers that do not say were trained on 1024 pixels, as Z-Image.
+    side = side or 128
+    return int(side if isinstance(side, int) else min(side))
+
+
 KEPT = 64
 """Number of prompts whose embeddings stay on the device; a query has one prompt."""
+
+_GUIDED = (
+    "prompt_embeds",
+    "negative_prompt_embeds",
+    "pooled_prompt_embeds",
+    "negative_pooled_prompt_embeds",
+)
+_EMBEDDINGS = {
+    "StableDiffusion": _GUIDED,
+    "Flux(?!2)": ("prompt_embeds", "pooled_prompt_embeds"),
+    "Flux2Klein": ("prompt_embeds",),
+}
+"""What ``encode_prompt`` gives first, by how the names of classes begin."""
 
 
 class TextEncoder:
     """Encodes prompts for a pipeline, with a cache of embeddings.
 
-    Each prompt is encoded alone, so that its embeddings do not depend on the batch. Other
-    families than Stable Diffusion and FLUX.1 get the words, and encode them each time.
+    Each prompt is encoded alone, so that its embeddings do not depend on the batch. Families that
+    `_EMBEDDINGS` does not know get the words, and encode them each time.
     """
 
     def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str) -> None:
         self._negative_prompt = negative_prompt
-        self._family = find_family(type(pipeline).__name__)
+        kind = type(pipeline).__name__
+        self._names = next((_EMBEDDINGS[sign] for sign in _EMBEDDINGS if re.match(sign, kind)), ())
         # Of a function, not of a method: a cycle of references would keep the model on the device.
         self._encode = lru_cache(KEPT)(
-            partial(_encode, pipeline, self._family, device, negative_prompt)
+            partial(_encode, pipeline, self._names, device, negative_prompt)
         )
 
     def __call__(self, prompts: Sequence[str], *, guided: bool) -> Mapping[str, Any]:
@@ -306,7 +350,7 @@ class TextEncoder:
         guided : bool
             Whether the call compares with a negative prompt.
         """
-        if self._family not in ("Stable Diffusion", "FLUX.1"):
+        if not self._names:
             words: dict[str, Any] = {"prompt": list(prompts)}
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
@@ -319,7 +363,7 @@ class TextEncoder:
 
 def _encode(
     pipeline: Any,
-    family: str | None,
+    names: Sequence[str],
     device: torch.device,
     negative_prompt: str,
     prompt: str,
@@ -329,27 +373,18 @@ def _encode(
     # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own.
     usual = diffusers.StableDiffusionPipeline.encode_prompt
     encode_prompt = getattr(type(pipeline), "encode_prompt", usual)
+    takes = inspect.signature(encode_prompt).parameters
     options: dict[str, Any] = {"device": device, "num_images_per_prompt": 1}
     # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's.
-    for name, parameter in inspect.signature(encode_prompt).parameters.items():
+    for name, parameter in takes.items():
         if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
             options[name] = None
 
-    if family == "FLUX.1":
-        embeds, pooled, _ = encode_prompt(pipeline, prompt=prompt, **options)
-        return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
-
-    options |= {"do_classifier_free_guidance": guided}
-    if guided and negative_prompt:
-        options["negative_prompt"] = negative_prompt
+    if "do_classifier_free_guidance" in takes:
+        options["do_classifier_free_guidance"] = guided
+        if guided and negative_prompt:
+            options["negative_prompt"] = negative_prompt
     encoded = encode_prompt(pipeline, prompt=prompt, **options)
-
-    names = (
-        "prompt_embeds",
-        "negative_prompt_embeds",
-        "pooled_prompt_embeds",
-        "negative_pooled_prompt_embeds",
-    )
     return {
         name: tensor for name, tensor in zip(names, encoded, strict=False) if tensor is not None
     }

@@ -1,18 +1,19 @@
 """Sampling settings of a diffusers pipeline: scheduler, steps and guidance, and who heeds them."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from cobalance.base import OptionError, diffusers
+from cobalance.generation.backends.pipelines.kinds import parameters_of
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
 from cobalance.vision import quiet
 
 TEXT, IMAGE = SCALES
 FAST_STEPS = 20
+DISTILLED_STEPS = 4
 FAST_SCHEDULER = "DPMSolverMultistepScheduler"
 OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
 """Choices of noise levels beside Karras'; a scheduler has one of them at most."""
@@ -48,19 +49,29 @@ def set_sampling(
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
     steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).
     ``fast`` takes 20 steps, of DPM-Solver++ of order 2 with Karras' sigmas where the model can use
-    that: models of flow matching cannot, and keep their own.
+    that: models of flow matching cannot, and keep their own. A model that says that it was
+    distilled takes the 4 steps of its authors, as FLUX.2 klein.
 
     Raises
     ------
     OptionError
-        No step is left at the strength that is set.
+        No step is left at the strength that is set, or the pipeline has no use for an input.
     """
-    accepted = inspect.signature(type(pipeline).__call__).parameters
+    accepted = parameters_of(type(pipeline))
     steps = int(accepted["num_inference_steps"].default)
-    if options.preset == "fast":
+    if is_distilled(pipeline):
+        steps = DISTILLED_STEPS
+    elif options.preset == "fast":
         steps = min(steps, FAST_STEPS)
         _set_fast_scheduler(pipeline)
     steps = options.steps or steps
+
+    for name, value in inputs.items():
+        if value is not None and name not in accepted:
+            raise OptionError(
+                f"{type(pipeline).__name__} has no {name}, and would ignore it. Leave it out, or "
+                "use another model."
+            )
 
     # Where neither option is set, the pipeline's own default holds.
     values: dict[str, Any] = {}
@@ -68,6 +79,13 @@ def set_sampling(
         if name in accepted:
             values[name] = accepted[name].default if value is None else value
     scale = values.pop("guidance_scale", None)
+    if is_distilled(pipeline):
+        if options.guidance_scale is not None:
+            raise OptionError(
+                f"{type(pipeline).__name__} would ignore the guidance_scale: its model was "
+                "distilled to paint without guidance. Leave it out."
+            )
+        scale = None
     used = {name: value for name, value in values.items() if value is not None}
 
     strength = used.get("strength", 1.0)
@@ -77,6 +95,11 @@ def set_sampling(
             "strength."
         )
     return Sampling(type(pipeline.scheduler).__name__, steps, scale, used)
+
+
+def is_distilled(pipeline: Any) -> bool:
+    """Whether a pipeline says that its model was distilled to few steps without guidance."""
+    return bool(pipeline.config.get("is_distilled"))
 
 
 def _set_fast_scheduler(pipeline: Any) -> None:
@@ -112,7 +135,7 @@ def check_pipeline_scales(
         turns guidance off.
     """
     name = type(pipeline).__name__
-    accepted = inspect.signature(type(pipeline).__call__).parameters
+    accepted = parameters_of(type(pipeline))
     for scale in dict.fromkeys(chain.from_iterable(variants)):
         if scale not in accepted:
             raise OptionError(
@@ -122,13 +145,16 @@ def check_pipeline_scales(
 
     transformer = getattr(pipeline, "transformer", None)
     embeds = None if transformer is None else transformer.config.get("guidance_embeds")
-    if embeds is False and any(TEXT in variant for variant in variants):
+    # FLUX.2 takes no scale as a number, and compares prompts by it nevertheless.
+    compares = hasattr(type(pipeline), "do_classifier_free_guidance") and not is_distilled(pipeline)
+    ignores_guidance = not compares and (embeds is False or is_distilled(pipeline))
+    if ignores_guidance and any(TEXT in variant for variant in variants):
         raise OptionError(
             f"{name} would ignore the variants' {TEXT}: its model was distilled to paint without "
             "guidance. Leave it out of them, or use a model that was not."
         )
     # Such a transformer gets the scale as a number, if at all.
-    if embeds is not None:
+    if embeds is not None and not compares:
         return
 
     scales = [variant.get(TEXT, sampling.guidance_scale or 0.0) for variant in variants]
@@ -148,7 +174,7 @@ def check_pipeline_scales(
 def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
     """Raise OptionError for a negative prompt that the pipeline does not take, or would ignore."""
     name = type(pipeline).__name__
-    accepted = inspect.signature(type(pipeline).__call__).parameters
+    accepted = parameters_of(type(pipeline))
 
     if "negative_prompt" not in accepted:
         raise OptionError(

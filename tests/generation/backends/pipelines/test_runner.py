@@ -1,6 +1,7 @@
 import inspect
 import shutil
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,7 @@ def test_a_prompt_is_encoded_once(
     kind = type(backend.runner.pipeline)
     encode, asked = kind.encode_prompt, list[str]()
 
+    @wraps(encode)
     def counted(
         self: object, prompt: str | None = None, *args: object, **options: object
     ) -> object:
