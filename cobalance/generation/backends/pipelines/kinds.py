@@ -1,4 +1,4 @@
-"""Which pipeline of diffusers a model runs in, by what its class and its files declare.
+"""Choose the pipeline of diffusers for a model, by the declarations of its class and files.
 
 A class declares what it takes by the parameters of its call. So a family that diffusers learns
 later works here, too, and one that cannot do a task is refused before its weights are loaded.
@@ -20,11 +20,11 @@ _DISTILLED = "time_cond_proj_dim"
 
 
 def parameters_of(pipeline: type) -> Mapping[str, Parameter]:
-    """What a pipeline's call takes, by name."""
+    """Parameters of a pipeline's call, by name."""
     return signature(pipeline.__call__).parameters
 
 
-def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str) -> None:
+def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, description: str) -> None:
     """Reject a pipeline that no backend can run, or one of another task, by its files.
 
     diffusers loads a U-Net for another task without complaint, and ignores the inputs that it does
@@ -36,7 +36,7 @@ def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
         A model; one that declares no pipeline passes, and cannot be loaded as one.
     latents, extra : int
         How many latent images a U-Net must take, and how many channels beside them.
-    wanted : str
+    description : str
         The kind that is needed, with an example.
 
     Raises
@@ -47,11 +47,11 @@ def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
         channels.
     """
     for problem in _problems(checkpoint, latents, extra):
-        raise wrong_kind(checkpoint, problem, wanted)
+        raise wrong_kind(checkpoint, problem, description)
 
 
 def _problems(checkpoint: Checkpoint, latents: int, extra: int) -> Iterator[str]:
-    """What keeps a model from its task, in a few words each."""
+    """Name the problems that a model has with its task, in a few words each."""
     parts = checkpoint.read_config(PIPELINE_FILE)
     name = str(parts.get("_class_name", ""))
     if name:
@@ -87,7 +87,7 @@ def _problems_of_class(name: str) -> Iterator[str]:
             yield f"{name} needs {parameter.name}, which no backend gives"
 
 
-def choose_inpainting(checkpoint: Checkpoint, wanted: str) -> Any:
+def choose_inpainting(checkpoint: Checkpoint, description: str) -> Any:
     """The pipeline in which a model paints a part of an image: its own, or its namesake.
 
     diffusers names the one that takes a mask as the one that takes none: ``ZImageInpaintPipeline``
@@ -98,18 +98,18 @@ def choose_inpainting(checkpoint: Checkpoint, wanted: str) -> Any:
     JobBlockedError
         Neither takes a mask; or it is of a FLUX that was not trained to fill.
     """
-    check_pipeline(checkpoint, 2, 1, wanted)
+    check_pipeline(checkpoint, 2, 1, description)
     name = _name_of(checkpoint)
     if not name:
         with quiet():
             return diffusers.AutoPipelineForInpainting
     _check_fills(checkpoint, name)
 
-    for known in (name, name.replace("Pipeline", "InpaintPipeline")):
-        kind = find_class(known)
+    for class_name in (name, name.replace("Pipeline", "InpaintPipeline")):
+        kind = find_class(class_name)
         if kind is not None and {"image", "mask_image"} <= parameters_of(kind).keys():
             return kind
-    raise wrong_kind(checkpoint, f"{name} takes no mask", wanted)
+    raise wrong_kind(checkpoint, f"{name} takes no mask", description)
 
 
 def _check_fills(checkpoint: Checkpoint, name: str) -> None:
@@ -122,7 +122,7 @@ def _check_fills(checkpoint: Checkpoint, name: str) -> None:
         raise wrong_kind(checkpoint, "its transformer does not take a mask", description)
 
 
-def choose_editing(checkpoint: Checkpoint, wanted: str) -> Any:
+def choose_editing(checkpoint: Checkpoint, description: str) -> Any:
     """The pipeline in which a model edits an image by an instruction.
 
     Raises
@@ -131,25 +131,25 @@ def choose_editing(checkpoint: Checkpoint, wanted: str) -> Any:
         The model takes no image; or it takes one as a sketch, with how much of it to paint over.
     """
     unet = checkpoint.read_config("unet/config.json")
-    check_pipeline(checkpoint, 2, 0, wanted)
+    check_pipeline(checkpoint, 2, 0, description)
     name = _name_of(checkpoint)
     if unet:
         # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass.
         if unet.get("addition_embed_type") == "text_time" or name.startswith("StableDiffusionXL"):
-            wanted += ", which is of Stable Diffusion 1.5's kind"
-            raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", wanted)
+            description += ", which is of Stable Diffusion 1.5's kind"
+            raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", description)
         with quiet():
             return diffusers.StableDiffusionInstructPix2PixPipeline
     if not name:
-        raise wrong_kind(checkpoint, "it is no pipeline", wanted)
+        raise wrong_kind(checkpoint, "it is no pipeline", description)
 
     kind = find_class(name)
     takes = parameters_of(kind).keys()
     if "image" not in takes:
-        raise wrong_kind(checkpoint, f"{name} takes no image", wanted)
+        raise wrong_kind(checkpoint, f"{name} takes no image", description)
     if takes & {"strength", "mask_image"}:
         problem = f"{name} paints over an image, and does not edit it"
-        raise wrong_kind(checkpoint, problem, wanted)
+        raise wrong_kind(checkpoint, problem, description)
     return kind
 
 
@@ -163,8 +163,8 @@ def _name_of(checkpoint: Checkpoint) -> str:
     return str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
 
 
-def wrong_kind(checkpoint: Checkpoint, problem: str, wanted: str) -> JobBlockedError:
+def wrong_kind(checkpoint: Checkpoint, problem: str, description: str) -> JobBlockedError:
     """The error for a model that does not fit a backend."""
     return JobBlockedError(
-        f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."
+        f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {description}."
     )

@@ -131,8 +131,8 @@ class PipelineRunner:
 
         painted = []
         for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
-            own = {name: [values[i]] for name, values in inputs.items()}
-            painted.append(self._paint([prompt], [seed], size, own, scales))
+            image_inputs = {name: [values[i]] for name, values in inputs.items()}
+            painted.append(self._paint([prompt], [seed], size, image_inputs, scales))
         return np.concatenate(painted)
 
     def _paint(
