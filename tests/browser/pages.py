@@ -93,7 +93,7 @@ window.WebSocket = class extends WebSocket {
   }
 };
 """
-_ANSWERED = """() => window.wire.state === "answered"
+ANSWERED = """() => window.wire.state === "answered"
   && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
 """
 # At rest no task is running either: when it ends, the page is drawn anew. Nothing unfolds, moves or
@@ -217,7 +217,7 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
 
 def answered(page: Page) -> None:
     """Return when what was done is answered and no run goes on, on a page that always refreshes."""
-    page.wait_for_function(_ANSWERED)
+    page.wait_for_function(ANSWERED)
 
 
 def settle(page: Page) -> None:
