@@ -1,8 +1,8 @@
 """How long a page takes to answer a click: `python -m benchmarks.clicks`.
 
-On the dataset `digits` of the store, in a real Chromium on this machine. From the press of the mouse
-to the end of the last run that it asks for, with what came of it on the screen: median and 95th
-percentile of ticks, rows, filters and views of Diagnose, in milliseconds.
+On the dataset `digits` of the store, in a real Chromium on this machine. From the press of the
+mouse to the end of the last run that it asks for: median and 95th percentile of ticks, cells and
+views of Diagnose, in milliseconds.
 """
 
 import argparse
@@ -67,14 +67,17 @@ def _in_table(page: Page, x: float, row: int) -> None:
 
 
 def tick(page: Page, number: int) -> None:
+    """Tick a row, or take its tick away."""
     _in_table(page, 16, number % 8)
 
 
 def click_cell(page: Page, number: int) -> None:
+    """Click a cell of a row."""
     _in_table(page, 120, number % 8)
 
 
 def choose_view(page: Page, number: int) -> None:
+    """Choose another picture."""
     views = page.get_by_test_id("stButtonGroup").last.locator("button")
     names = ["Matrix", "Combinations", "Graph"]
     views.filter(has_text=names[number % len(names)]).first.click()

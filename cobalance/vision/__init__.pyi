@@ -1,6 +1,7 @@
 from .images.arrays import (
     ImageArray as ImageArray,
     MaskArray as MaskArray,
+    PixelBox as PixelBox,
     find_box as find_box,
     sha256_of as sha256_of,
 )

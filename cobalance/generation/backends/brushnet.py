@@ -12,19 +12,23 @@ from typing import Annotated
 from pydantic import Field
 
 from cobalance.base import MayBePath, Plugin, torch
-from cobalance.generation.backends.compositing.framing import choose_model_size, choose_output_size
+from cobalance.generation.backends.compositing.framing import (
+    Size,
+    choose_model_size,
+    choose_output_size,
+)
+from cobalance.generation.backends.pipelines.cropping import CropOptions, cropped_task
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
     inpainting_task,
 )
-from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
 from cobalance.vision import choose_device, choose_dtype, find_checkpoint, load_model
 
 
-class BrushNetOptions(DiffusionOptions):
+class BrushNetOptions(CropOptions):
     """Options of the backend brushnet.
 
     Parameters
@@ -80,7 +84,8 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
     what BrushNet sees. The image is painted with ``area_px`` pixels in the source's shape, and
     brought back to the source's size. All pixels outside the mask are then the source's, bit by bit
     (``kept``); in images of another size, they are those of the source as `fit_source` fits it.
-    ``details`` of an image has ``scale`` and the object's ``box``: top, left, bottom, right.
+    ``details`` of an image has ``scale`` and the object's ``box``: top, left, bottom, right; with
+    the option ``crop``, where each object has ``area_px`` pixels of its own, also ``crops``.
 
     Raises
     ------
@@ -135,5 +140,12 @@ def _prepare(
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     side_px = round(math.sqrt(options.area_px))
-    seen = choose_model_size(size, side_px, runner.multiple_px, is_set=False)
+
+    def choose_size(size: Size) -> Size:
+        return choose_model_size(size, side_px, runner.multiple_px, is_set=False)
+
+    if options.crop:
+        return cropped_task(source, size, choose_size, runner.cell_px, options, black_out=True)
+
+    seen = choose_size(size)
     return inpainting_task(source, size, seen, runner.cell_px, paint_object=True, black_out=True)

@@ -1,26 +1,26 @@
 """Backend that inpaints everything around the object, or the object itself."""
 
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cobalance.base import Plugin
 from cobalance.generation.backends.compositing.framing import choose_output_size
+from cobalance.generation.backends.pipelines.cropping import CropOptions, cropped_task
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
     inpainting_task,
 )
 from cobalance.generation.backends.pipelines.kinds import choose_inpainting
-from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
 from cobalance.vision import find_checkpoint
 
 
-class InpaintOptions(DiffusionOptions):
-    """Options of the backend inpaint.
+class InpaintOptions(CropOptions):
+    """Options of the backend inpaint; `crop` paints the object, not its surroundings.
 
     Parameters
     ----------
@@ -32,6 +32,12 @@ class InpaintOptions(DiffusionOptions):
 
     paint: Literal["surroundings", "object"] = "surroundings"
     strength: float = Field(default=1.0, gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _crops_objects(self) -> Self:
+        if self.crop and self.paint == "surroundings":
+            raise ValueError("crop paints the object in a crop of the image. Set paint to object")
+        return self
 
 
 PLUGIN = Plugin(
@@ -53,7 +59,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
     others the source is fitted first, as `fit_source` does. At the model's size each square of a
     latent that shows some of the object is painted with the object, so that no rim of it is left
     and the thinnest object is painted. ``details`` of an image has ``scale`` and the object's
-    ``box``: top, left, bottom, right.
+    ``box``: top, left, bottom, right; with the option ``crop`` also the boxes ``crops``.
 
     Raises
     ------
@@ -71,6 +77,9 @@ def _prepare(
     runner: PipelineRunner, options: InpaintOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
+    if options.crop:
+        return cropped_task(source, size, runner.crop_size, runner.cell_px, options)
+
     paint_object = options.paint == "object"
     seen = runner.model_size(size)
     return inpainting_task(source, size, seen, runner.cell_px, paint_object=paint_object)

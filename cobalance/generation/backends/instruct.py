@@ -100,7 +100,6 @@ def _prepare_crop(
         whole[box.slices] = framing.resize_image(painted, box.shape)
         return GeneratedImage(whole, None, details, framing.kept_pixels(stays, source))
 
-    # The size that people set is the image's, not the crop's.
-    seen = framing.choose_model_size(box.shape, runner.native_px, runner.multiple_px, is_set=False)
+    seen = runner.crop_size(box.shape)
     crop = framing.resize_image(image[box.slices], seen)
     return PipelineTask(seen, finish, {"image": to_pillow(crop)})

@@ -1,6 +1,6 @@
 """Base of backends with a diffusers pipeline: batches by size and scales, and provenance."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from cobalance.generation.image_request import (
     SourceImage,
     require_source,
 )
-from cobalance.vision import ImageArray, find_box, software
+from cobalance.vision import ImageArray, MaskArray, find_box, software
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""
@@ -38,13 +38,13 @@ class PipelineTask:
     size : tuple of int
         Height and width of the model's image.
     finish : callable
-        Converts the model's image to the requested one.
+        Converts the model's image to the requested one, or to the next task that it takes.
     inputs : mapping of str to Any
         Further arguments of the pipeline beside prompt and seed: Pillow images by name.
     """
 
     size: Size
-    finish: Callable[[ImageArray], GeneratedImage]
+    finish: "Callable[[ImageArray], GeneratedImage | PipelineTask]"
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -77,15 +77,23 @@ def inpainting_task(
         whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
         return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
 
-    # Blacked out before it is resized, so that nothing of the object is left beside the mask.
-    visible = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
     if paint_object:
-        cells = cover_mask(mask, (seen[0] // cell_px, seen[1] // cell_px))
-        to_paint = cells.repeat(cell_px, axis=0).repeat(cell_px, axis=1)
+        inputs = object_inputs(image, mask, seen, cell_px, black_out=black_out)
     else:
         to_paint = ~resize_mask(mask, seen)
-    inputs = {"image": to_pillow(resize_image(visible, seen)), "mask_image": to_pillow(to_paint)}
+        inputs = {"image": to_pillow(resize_image(image, seen)), "mask_image": to_pillow(to_paint)}
     return PipelineTask(seen, finish, inputs)
+
+
+def object_inputs(
+    image: ImageArray, mask: MaskArray, seen: Size, cell_px: int, *, black_out: bool
+) -> dict[str, Any]:
+    """The image and mask for a pipeline that paints an object; see `inpainting_task`."""
+    # Blacked out before it is resized, so that nothing of the object is left beside the mask.
+    visible = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
+    cells = cover_mask(mask, (seen[0] // cell_px, seen[1] // cell_px))
+    to_paint = cells.repeat(cell_px, axis=0).repeat(cell_px, axis=1)
+    return {"image": to_pillow(resize_image(visible, seen)), "mask_image": to_pillow(to_paint)}
 
 
 @dataclass(eq=False)
@@ -111,31 +119,41 @@ class DiffusionBackend:
 
         Errors are those of `cobalance.generation.backends.backend.Backend.generate`.
         """
-        tasks = [
-            self.prepare(require_source(request, self.name), request.seed) for request in requests
-        ]
-        batches: dict[Any, list[tuple[int, ImageRequest, PipelineTask]]] = {}
-        for position, (request, task) in enumerate(zip(requests, tasks, strict=True)):
-            kind = task.size, tuple(request.scales.items())
-            batches.setdefault(kind, []).append((position, request, task))
-
+        tasks = {
+            position: self.prepare(require_source(request, self.name), request.seed)
+            for position, request in enumerate(requests)
+        }
         images: dict[int, GeneratedImage] = {}
-        for (size, scales), batch in batches.items():
-            positions, batch_requests, batch_tasks = zip(*batch, strict=True)
+        while tasks:
+            further: dict[int, PipelineTask] = {}
+            for position, painted in self._paint(requests, tasks):
+                result = tasks[position].finish(painted)
+                if isinstance(result, PipelineTask):
+                    further[position] = result
+                else:
+                    images[position] = result
+            tasks = further
+        return [images[position] for position in range(len(requests))]
+
+    def _paint(
+        self, requests: Sequence[ImageRequest], tasks: Mapping[int, PipelineTask]
+    ) -> Iterator[tuple[int, ImageArray]]:
+        """Run the tasks of some requests in batches; yield each request's position and image."""
+        batches: dict[Any, list[int]] = {}
+        for position, task in tasks.items():
+            kind = task.size, tuple(requests[position].scales.items())
+            batches.setdefault(kind, []).append(position)
+
+        for (size, scales), positions in batches.items():
+            batch = [tasks[position] for position in positions]
             painted = self.runner.paint(
-                [request.prompt for request in batch_requests],
-                [request.seed for request in batch_requests],
+                [requests[position].prompt for position in positions],
+                [requests[position].seed for position in positions],
                 size,
-                {
-                    name: [task.inputs[name] for task in batch_tasks]
-                    for name in batch_tasks[0].inputs
-                },
+                {name: [task.inputs[name] for task in batch] for name in batch[0].inputs},
                 dict(scales),
             )
-
-            for position, task, pixels in zip(positions, batch_tasks, painted, strict=True):
-                images[position] = task.finish(to_image(pixels))
-        return [images[position] for position in range(len(requests))]
+            yield from zip(positions, map(to_image, painted), strict=True)
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Check the scales of a job's variants; see `PipelineRunner.check_scales`."""

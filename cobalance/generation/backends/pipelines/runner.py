@@ -92,6 +92,10 @@ class PipelineRunner:
         is_set = self.options.width_px is not None or self.options.height_px is not None
         return choose_model_size(size, self.native_px, self.multiple_px, is_set)
 
+    def crop_size(self, size: Size) -> Size:
+        """The size at which the model paints a crop: its own, whatever the image is to have."""
+        return choose_model_size(size, self.native_px, self.multiple_px, is_set=False)
+
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Refuse scales that `check_pipeline_scales` or `check_negative_prompt` refuses."""
         sampling.check_pipeline_scales(self.pipeline, self.sampling, variants)
