@@ -73,12 +73,12 @@ def cropped_task(
     image, mask, scale = fit_source(source, size)
     crops = find_crops(mask, options.context)
     details = {"scale": scale, "box": list(find_box(mask)), "crops": list(map(list, crops))}
-    finished = partial(_finished, mask, details, kept_pixels(~mask, source))
+    finished = partial(_image_of, mask, details, kept_pixels(~mask, source))
     painting = _Painting(crops, mask, choose_size, cell_px, options.feather_px, black_out, finished)
     return painting.task(image, 0)
 
 
-def _finished(
+def _image_of(
     mask: MaskArray, details: dict[str, Any], stays: MaskArray | None, image: ImageArray
 ) -> GeneratedImage:
     return GeneratedImage(image, mask, details, stays)
@@ -100,7 +100,7 @@ class _Painting:
     finished: Callable[[ImageArray], GeneratedImage]
 
     def task(self, canvas: ImageArray, number: int) -> PipelineTask:
-        """The task of a crop of an image whose earlier crops are painted."""
+        """Task of a crop in an image with the earlier crops painted."""
         crop = self.crops[number]
         seen = self.choose_size(crop.shape)
         inputs = object_inputs(
@@ -157,7 +157,7 @@ def find_crops(mask: MaskArray, context: float) -> list[PixelBox]:
 
 
 def _merge_into(crops: list[PixelBox], box: PixelBox) -> list[PixelBox]:
-    """The boxes with another one, about all that it overlaps and that this overlaps in turn."""
+    """Add a box, joined with each that it overlaps, until it overlaps none."""
     while True:
         overlapping = [crop for crop in crops if _overlap(crop, box)]
         if not overlapping:
@@ -178,7 +178,7 @@ def _about(boxes: list[PixelBox]) -> PixelBox:
 
 
 def feather_inside(mask: MaskArray, width_px: int) -> FloatArray:
-    """Weights of what is painted: 0 outside of a mask, rising to 1 over its outermost pixels.
+    """Weigh the painted pixels: 0 outside of a mask, rising to 1 over its outermost pixels.
 
     An object too thin for that has 1 where it is thickest.
 

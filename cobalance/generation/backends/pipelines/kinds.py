@@ -154,7 +154,7 @@ def choose_editing(checkpoint: Checkpoint, description: str) -> Any:
 
 
 def find_class(name: str) -> Any:
-    """A pipeline of diffusers by the name of its class; None if there is none."""
+    """Find a pipeline of diffusers by the name of its class."""
     with quiet():
         return getattr(diffusers, name, None)
 

@@ -93,7 +93,7 @@ class PipelineRunner:
         return choose_model_size(size, self.native_px, self.multiple_px, is_set)
 
     def crop_size(self, size: Size) -> Size:
-        """The size at which the model paints a crop: its own, whatever the image is to have."""
+        """The model's own size for a crop, even where people have set the image's."""
         return choose_model_size(size, self.native_px, self.multiple_px, is_set=False)
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
