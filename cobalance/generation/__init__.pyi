@@ -4,6 +4,7 @@ from .backends.backend import BackendPlugin as BackendPlugin
 from .backends.compositing.draws import Draws as Draws
 from .backends.compositing.exemplars import Exemplar as Exemplar, write_exemplars as write_exemplars
 from .backends.compositing.styles import paint_look as paint_look, style_of as style_of
+from .backends.families import FAMILIES as FAMILIES, Family as Family
 from .export import (
     ExportDataset as ExportDataset,
     ExportError as ExportError,

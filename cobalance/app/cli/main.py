@@ -60,6 +60,7 @@ COMMANDS = {
         "plan": "plan.plan",
         "plan-edits": "plan_edits.plan_edits",
         "resample": "resample.resample",
+        "backends": "backends.backends",
         "enqueue": "enqueue.enqueue",
         "work": "jobs.work",
         "jobs": "jobs.app",

@@ -1,12 +1,15 @@
-"""Tables of jobs, tasks and candidates."""
+"""Tables of jobs, tasks, candidates and models."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import attrgetter
 
 import pandas as pd
 
+from cobalance.base import is_installed, torch
+from cobalance.generation import BACKENDS, FAMILIES, Family
 from cobalance.graph import Candidate, Job, Task
+from cobalance.vision import choose_device
 
 
 def jobs_frame(jobs: Iterable[Job]) -> pd.DataFrame:
@@ -56,3 +59,51 @@ def candidates_frame(candidates: Iterable[Candidate]) -> pd.DataFrame:
         "created_at",
     ]
     return pd.DataFrame(list(map(attrgetter(*columns), candidates)), columns=columns)
+
+
+def list_families() -> pd.DataFrame:
+    """A row for each published model that is known to run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``model``, ``backends`` (lists, the ones that take it unasked first), ``licence``,
+        ``steps``, ``memory_gb`` (of its weights in half precision), ``here`` (whether it runs on
+        this machine, in words) and ``note``.
+    """
+    memory = _memory_gb()
+    rows = [
+        {
+            "model": family.model,
+            "backends": list(family.backends),
+            "licence": family.licence,
+            "steps": family.steps,
+            "memory_gb": round(family.memory_gb),
+            "here": _describe_fit(family, memory),
+            "note": family.note,
+        }
+        for family in FAMILIES
+    ]
+    return pd.DataFrame(rows)
+
+
+def _memory_gb() -> Mapping[str, float]:
+    """Gigabytes of the device that a worker here would choose, by its name; empty without torch."""
+    if not is_installed(BACKENDS["inpaint"].extra or ""):
+        return {}
+
+    device = choose_device()
+    if device.type == "cuda":
+        _, total_bytes = torch.cuda.mem_get_info(device)
+        return {torch.cuda.get_device_name(device): total_bytes / 1e9}
+    return {device.type: 0.0}
+
+
+def _describe_fit(family: Family, memory: Mapping[str, float]) -> str:
+    for device, memory_gb in memory.items():
+        if not memory_gb:
+            return f"slowly, on the {device.upper()}"
+        if family.memory_gb <= memory_gb:
+            return f"yes, on {device}"
+        return f"with making.offload=model, on {device} of {memory_gb:.0f} GB"
+    return "needs the extra models"
