@@ -115,7 +115,8 @@ def test_zip_files(tmp_path):
     assert refused(files, "train/a.png")
 
 
-def test_roots_from_the_environment(root, monkeypatch):
+def test_roots_from_the_environment(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COBALANCE_IMAGES", f"{root}:/data/x, s3://bucket/a ,\n")
     assert Settings.from_environment().folders().image_roots() == (
         str(root),
