@@ -69,7 +69,9 @@ number, unable to parse string as a number.
         return kind.model_validate(dict(values))
     except ValidationError as error:
         fault = first_fault(error)
-        raise OptionError(f"{what}: {fault.place} is {fault.value!r}: {fault.reason}.") from error
+        # Options that do not go together are no fault of one of them.
+        place = f"{fault.place} is {fault.value!r}: " if fault.place else ""
+        raise OptionError(f"{what}: {place}{fault.reason}.") from error
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def _problems(checkpoint: Checkpoint, latents: int, extra: int) -> Iterator[str]
 def _problems_of_class(name: str) -> Iterator[str]:
     kind = find_class(name)
     if kind is None:
-        yield f"diffusers {version('diffusers')} has no {name}"
+        yield f"diffusers {version('diffusers')} has no pipeline {name}"
         return
 
     takes = parameters_of(kind)
@@ -156,7 +156,9 @@ def choose_editing(checkpoint: Checkpoint, description: str) -> Any:
 def find_class(name: str) -> Any:
     """Find a pipeline of diffusers by the name of its class."""
     with quiet():
-        return getattr(diffusers, name, None)
+        kind = getattr(diffusers, name, None)
+        is_pipeline = isinstance(kind, type) and issubclass(kind, diffusers.DiffusionPipeline)
+    return kind if is_pipeline else None
 
 
 def _name_of(checkpoint: Checkpoint) -> str:

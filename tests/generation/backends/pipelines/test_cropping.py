@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies
 from hypothesis.extra.numpy import arrays
-from pydantic import ValidationError
 from scipy import ndimage
 
+from cobalance.base.errors import OptionError
+from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
 from cobalance.generation.backends.pipelines import cropping
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
@@ -140,8 +141,11 @@ def test_the_thinnest_object_is_painted(
 
 
 def test_the_surroundings_are_not_painted_in_crops() -> None:
-    with pytest.raises(ValidationError, match="Set paint to object"):
-        InpaintOptions(crop=True)
+    with pytest.raises(OptionError) as caught:
+        BACKENDS.check("inpaint", {"crop": True})
+    assert str(caught.value) == (
+        "The backend inpaint: crop paints the object in a crop of the image. Set paint to object."
+    )
 
 
 @given(masks, strategies.floats(0, 3))

@@ -80,7 +80,8 @@ def renamed(model: str, folder: Path, **changes: object) -> str:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("FuturePipeline", r"diffusers [\d.]+ has no FuturePipeline"),
+        ("FuturePipeline", r"diffusers [\d.]+ has no pipeline FuturePipeline"),
+        ("utils", r"diffusers [\d.]+ has no pipeline utils"),
         ("PixArtSigmaPipeline", "PixArtSigmaPipeline takes no mask"),
         ("ZImageControlNetPipeline", "ZImageControlNetPipeline needs a picture that guides it"),
     ],
