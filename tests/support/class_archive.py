@@ -66,5 +66,7 @@ def _spare(settings: LocalServerSettings) -> Iterator[int]:
     """A server that no test uses: while it writes its classes, it answers nobody for seconds."""
     with tempfile.TemporaryDirectory() as home:
         spare = replace(settings, home=Path(home))
-        yield server_control.ensure_running(spare).pid
-        server_control.stop(spare)
+        try:
+            yield server_control.ensure_running(spare).pid
+        finally:
+            server_control.stop(spare)

@@ -1,13 +1,13 @@
 """Tables of jobs, tasks, candidates and models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from operator import attrgetter
 
 import pandas as pd
 
 from cobalance.base import is_installed, torch
-from cobalance.generation import BACKENDS, FAMILIES, Family
+from cobalance.generation import FAMILIES, Family
 from cobalance.graph import Candidate, Job, Task
 from cobalance.vision import choose_device
 
@@ -71,7 +71,7 @@ def list_families() -> pd.DataFrame:
         ``steps``, ``memory_gb`` (of its weights in half precision), ``here`` (whether it runs on
         this machine, in words) and ``note``.
     """
-    memory = _memory_gb()
+    describe_fit = _fits_here()
     rows = [
         {
             "model": family.model,
@@ -79,7 +79,7 @@ def list_families() -> pd.DataFrame:
             "licence": family.licence,
             "steps": family.steps,
             "memory_gb": round(family.memory_gb),
-            "here": _describe_fit(family, memory),
+            "here": describe_fit(family),
             "note": family.note,
         }
         for family in FAMILIES
@@ -87,23 +87,17 @@ def list_families() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _memory_gb() -> Mapping[str, float]:
-    """Gigabytes of the device that a worker here would choose, by its name; empty without torch."""
-    if not is_installed(BACKENDS["inpaint"].extra or ""):
-        return {}
+def _fits_here() -> Callable[[Family], str]:
+    """A function that says how a model runs on the device that a worker here would choose."""
+    if not is_installed("models"):
+        return lambda _: "needs the extra models"
 
     device = choose_device()
-    if device.type == "cuda":
-        _, total_bytes = torch.cuda.mem_get_info(device)
-        return {torch.cuda.get_device_name(device): total_bytes / 1e9}
-    return {device.type: 0.0}
+    if device.type != "cuda":
+        return lambda _: f"slowly, on the {device.type.upper()}"
 
-
-def _describe_fit(family: Family, memory: Mapping[str, float]) -> str:
-    for device, memory_gb in memory.items():
-        if not memory_gb:
-            return f"slowly, on the {device.upper()}"
-        if family.memory_gb <= memory_gb:
-            return f"yes, on {device}"
-        return f"with making.offload=model, on {device} of {memory_gb:.0f} GB"
-    return "needs the extra models"
+    name = torch.cuda.get_device_name(device)
+    _, total_bytes = torch.cuda.mem_get_info(device)
+    memory_gb = total_bytes / 1e9
+    offload = f"with making.offload=model, on {name} of {memory_gb:.0f} GB"
+    return lambda family: f"yes, on {name}" if family.memory_gb <= memory_gb else offload

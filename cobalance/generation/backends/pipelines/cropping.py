@@ -7,7 +7,6 @@ one of 30. In a crop about it, the object has as many pixels as the model can pa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -73,57 +72,44 @@ def cropped_task(
     image, mask, scale = fit_source(source, size)
     crops = find_crops(mask, options.context)
     details = {"scale": scale, "box": list(find_box(mask)), "crops": list(map(list, crops))}
-    finished = partial(_image_of, mask, details, kept_pixels(~mask, source))
-    painting = _Painting(crops, mask, choose_size, cell_px, options.feather_px, black_out, finished)
-    return painting.task(image, 0)
-
-
-def _image_of(
-    mask: MaskArray, details: dict[str, Any], stays: MaskArray | None, image: ImageArray
-) -> GeneratedImage:
-    return GeneratedImage(image, mask, details, stays)
+    result = GeneratedImage(image.copy(), mask, details, kept_pixels(~mask, source))
+    painting = _Painting(result, mask, crops, choose_size, cell_px, options.feather_px, black_out)
+    return painting.task(0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Painting:
-    """One image's crops, painted one after the other.
+    """An image whose crops are painted into it, one after the other.
 
-    No task is referred to from here: in a cycle, its image would stay until memory is collected.
+    It refers to none of its tasks: in a cycle, the image would stay until memory is collected.
     """
 
-    crops: Sequence[PixelBox]
+    result: GeneratedImage
     mask: MaskArray
+    crops: Sequence[PixelBox]
     choose_size: Callable[[Size], Size]
     cell_px: int
     feather_px: int
     black_out: bool
-    finished: Callable[[ImageArray], GeneratedImage]
 
-    def task(self, canvas: ImageArray, number: int) -> PipelineTask:
-        """Task of a crop in an image with the earlier crops painted."""
-        crop = self.crops[number]
-        seen = self.choose_size(crop.shape)
-        inputs = object_inputs(
-            canvas[crop.slices],
-            self.mask[crop.slices],
-            seen,
-            self.cell_px,
-            black_out=self.black_out,
-        )
-        return PipelineTask(seen, partial(self._stitch, canvas, number), inputs)
+    def task(self, number: int) -> PipelineTask:
+        """Task of a crop."""
+        area = self.crops[number].slices
+        before, shown = self.result.image[area], self.mask[area]
+        seen = self.choose_size(self.crops[number].shape)
+        inputs = object_inputs(before, shown, seen, self.cell_px, black_out=self.black_out)
+        return PipelineTask(seen, partial(self._stitch, number), inputs)
 
-    def _stitch(
-        self, canvas: ImageArray, number: int, painted: ImageArray
-    ) -> GeneratedImage | PipelineTask:
+    def _stitch(self, number: int, painted: ImageArray) -> GeneratedImage | PipelineTask:
         """Put a painted crop back; return the next one's task, or the finished image."""
         crop = self.crops[number]
+        before = self.result.image[crop.slices]
         weights = feather_inside(self.mask[crop.slices], self.feather_px)
-        whole = canvas.copy()
-        whole[crop.slices] = _blend(canvas[crop.slices], resize_image(painted, crop.shape), weights)
+        before[:] = _blend(before, resize_image(painted, crop.shape), weights)
 
         if number + 1 < len(self.crops):
-            return self.task(whole, number + 1)
-        return self.finished(whole)
+            return self.task(number + 1)
+        return self.result
 
 
 def find_crops(mask: MaskArray, context: float) -> list[PixelBox]:

@@ -141,10 +141,13 @@ class DiffusionBackend:
         """Run the tasks of some requests in batches; yield each request's position and image."""
         batches: dict[Any, list[int]] = {}
         for position, task in tasks.items():
-            kind = task.size, tuple(requests[position].scales.items())
+            # In a batch, its image would be a reference of the others' prompts, too.
+            needs_own_run = self.runner.takes_references and "image" in task.inputs
+            run = position if needs_own_run else None
+            kind = task.size, tuple(requests[position].scales.items()), run
             batches.setdefault(kind, []).append(position)
 
-        for (size, scales), positions in batches.items():
+        for (size, scales, _), positions in batches.items():
             batch = [tasks[position] for position in positions]
             painted = self.runner.paint(
                 [requests[position].prompt for position in positions],

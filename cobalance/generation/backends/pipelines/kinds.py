@@ -15,7 +15,7 @@ from cobalance.vision import PIPELINE_FILE, Checkpoint, quiet
 _NEEDED = ("prompt", "generator", "num_inference_steps", "output_type")
 _GIVEN = {"self", "prompt", "image", "mask_image"}
 _GUIDING_PICTURES = {"control_image", "controlnet_conditioning_scale"}
-# Trained without examples of less guidance, they paint noise where it is changed.
+# A U-Net has it where the guidance scale was distilled into the model, as an input of its own.
 _DISTILLED = "time_cond_proj_dim"
 
 

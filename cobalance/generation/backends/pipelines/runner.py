@@ -53,6 +53,8 @@ class PipelineRunner:
         Side of the squares that its latents stand for.
     multiple_px : int
         What the sides of its images are multiples of.
+    takes_references : bool
+        Whether each prompt of a batch sees all images of the batch.
 
     Raises
     ------
@@ -81,8 +83,8 @@ class PipelineRunner:
         is_transformer = hasattr(pipeline, "transformer")
         self.multiple_px = self.cell_px * (2 if is_transformer else 1)
         self.native_px = self.cell_px * _native_cells(pipeline)
-        # They take several images as what one prompt speaks of, and others as one for each prompt.
-        self._sees_references = is_transformer and "mask_image" not in self._accepted
+        # FLUX.2's and others that edit do; a U-Net, and one that takes a mask, do not.
+        self.takes_references = is_transformer and "mask_image" not in self._accepted
 
         self._weights_sha256 = checkpoint.weights_sha256
         self._encode = TextEncoder(pipeline, device, options.negative_prompt)
@@ -130,24 +132,6 @@ class PipelineRunner:
         OutOfMemoryError
             The batch is too large for the device.
         """
-        if len(seeds) == 1 or not (self._sees_references and "image" in inputs):
-            return self._paint(prompts, seeds, size, inputs, scales)
-
-        painted = []
-        for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
-            image_inputs = {name: [values[i]] for name, values in inputs.items()}
-            painted.append(self._paint([prompt], [seed], size, image_inputs, scales))
-        return np.concatenate(painted)
-
-    def _paint(
-        self,
-        prompts: Sequence[str],
-        seeds: Sequence[int],
-        size: Size,
-        inputs: Mapping[str, Sequence[Any]],
-        scales: Mapping[str, float],
-    ) -> FloatImages:
-        """Run the pipeline once; see `paint`."""
         optional = {
             "height": size[0],
             "width": size[1],

@@ -66,26 +66,15 @@ def set_sampling(
         _set_fast_scheduler(pipeline)
     steps = options.steps or steps
 
-    for name, value in inputs.items():
-        if value is not None and name not in accepted:
-            raise OptionError(
-                f"{type(pipeline).__name__} has no {name}, and would ignore it. Leave it out, or "
-                "use another model."
-            )
+    _check_use(pipeline, options, inputs)
 
     # Where neither option is set, the pipeline's own default holds.
     values: dict[str, Any] = {}
     for name, value in {"guidance_scale": options.guidance_scale, **inputs}.items():
         if name in accepted:
             values[name] = accepted[name].default if value is None else value
-    scale = values.pop("guidance_scale", None)
-    if is_distilled(pipeline):
-        if options.guidance_scale is not None:
-            raise OptionError(
-                f"{type(pipeline).__name__} would ignore the guidance_scale: its model was "
-                "distilled to paint without guidance. Leave it out."
-            )
-        scale = None
+    guidance_scale = values.pop("guidance_scale", None)
+    scale = None if is_distilled(pipeline) else guidance_scale
     used = {name: value for name, value in values.items() if value is not None}
 
     strength = used.get("strength", 1.0)
@@ -95,6 +84,23 @@ def set_sampling(
             "strength."
         )
     return Sampling(type(pipeline.scheduler).__name__, steps, scale, used)
+
+
+def _check_use(
+    pipeline: Any, options: DiffusionOptions, inputs: Mapping[str, float | None]
+) -> None:
+    """Raise OptionError for a setting that a pipeline would ignore."""
+    name, accepted = type(pipeline).__name__, parameters_of(type(pipeline))
+    for key, value in inputs.items():
+        if value is not None and key not in accepted:
+            raise OptionError(
+                f"{name} has no {key}, and would ignore it. Leave it out, or use another model."
+            )
+    if options.guidance_scale is not None and is_distilled(pipeline):
+        raise OptionError(
+            f"{name} would ignore the guidance_scale: its model was distilled to paint without "
+            "guidance. Leave it out."
+        )
 
 
 def is_distilled(pipeline: Any) -> bool:

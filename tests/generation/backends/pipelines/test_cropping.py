@@ -82,9 +82,12 @@ def test_objects_far_apart_are_painted_in_turn_each_at_the_models_own_size(
     monkeypatch.undo()
     runs = []
     paint = painter.runner.paint
-    monkeypatch.setattr(
-        painter.runner, "paint", lambda *args: (runs.append(len(args[0])), paint(*args))[1]
-    )
+
+    def counted(prompts: Any, *args: Any) -> np.ndarray:
+        runs.append(len(prompts))
+        return paint(prompts, *args)
+
+    monkeypatch.setattr(painter.runner, "paint", counted)
     painter.generate([request, request])
     assert runs == [2, 2]
 
@@ -187,7 +190,6 @@ def test_crops_are_painted_by_brushnet_too(opened: Callable[..., Any], ask: Ask)
     request = ask(1, 200, 160)[0]
     made = backend.generate([request])[0]
     assert request.source is not None
-    suite_changed = changed(request, made.image)
-    assert not suite_changed[~request.source.mask].any()
-    assert suite_changed[request.source.mask].mean() > 0.9
+    assert not changed(request, made.image)[~request.source.mask].any()
+    assert changed(request, made.image)[request.source.mask].mean() > 0.9
     assert len(made.details["crops"]) == 1
