@@ -78,8 +78,8 @@ class Queue:
         ends the chunk for good.
     poll_s : float
         Seconds between looks for chunks.
-    extras : sequence of str
-        The extras that are installed, of `EXTRAS`: chunks that need others are left alone.
+    needs : iterable of str
+        Needs of the chunks and tasks to take from the start; `listen` adds others.
     on_end : callable, optional
         Called after each chunk and task, in its thread.
     run_task : callable, optional
@@ -100,7 +100,7 @@ class Queue:
         worker: str,
         execute: Callable[[Chunk, int], ChunkResult],
         poll_s: float = 0.3,
-        extras: Sequence[str] = tuple(EXTRAS),
+        needs: Iterable[str] = tuple(EXTRAS),
         on_end: Callable[[], None] | None = None,
         run_task: Callable[[str, int], None] | None = None,
     ) -> None:
@@ -114,7 +114,7 @@ class Queue:
         self._running: set[str] = set()
         self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
         self._poll_s = poll_s
-        self._queues = {kind + extra: _AT_ONCE[kind] for kind in _AT_ONCE for extra in EXTRAS}
+        self._queues = {kind + extra for kind in _AT_ONCE for extra in EXTRAS}
         self._worker = worker
 
         _open_queue = self
@@ -134,10 +134,10 @@ class Queue:
                 "log_level": "CRITICAL",
             }
         )
-        # Drivers of databases raise errors of many classes.
 
+        # Drivers of databases raise errors of many classes.
         try:
-            self._launch(checked, extras)
+            self._launch(checked, needs)
         except Exception as error:
             DBOS.destroy()
             raise StoreUnavailableError(
@@ -147,31 +147,36 @@ class Queue:
                 " to another one.",
             ) from error
 
-    def _launch(self, url: str, extras: Sequence[str]) -> None:
-        """Register the queues of all extras, and listen to those of installed ones."""
-        DBOS.listen_queues([kind + extra for kind in self._kinds for extra in extras])
+    def _launch(self, url: str, needs: Iterable[str]) -> None:
+        """Register the queues of all extras, and listen to some."""
+        names = [kind + need for need in needs for kind in self._kinds]
+        DBOS.listen_queues(names)
+
         # Queues that are registered after the launch are read a second late.
         with queue_client(url, NAME) as client:
-            for name, most in self._queues.items():
-                client.register_queue(
-                    name, worker_concurrency=most, polling_interval_sec=self._poll_s
-                )
+            for name in {*self._queues, *names}:
+                self._register(client, name)
         DBOS.launch()
 
+    def _register(self, registry: Any, name: str) -> None:
+        """Register a queue with DBOS, or with a client of its database."""
+        kind = _CHUNKS if name.startswith(_CHUNKS) else _TASKS
+        registry.register_queue(
+            name, worker_concurrency=_AT_ONCE[kind], polling_interval_sec=self._poll_s
+        )
+        self._queues.add(name)
+
     def listen(self, needs: str) -> None:
-        """Take chunks and tasks that need plug-ins, too, from about a second later on."""
+        """Take chunks and tasks with these needs, too, from about a second later on."""
+        # DBOS's own listen_queues is only for before the launch.
+        listening = self._dbos._listening_queues or []
         for kind in self._kinds:
             name = kind + needs
-            if name in self._queues:
-                continue
-            with self._connect_errors():
-                DBOS.register_queue(
-                    name, worker_concurrency=_AT_ONCE[kind], polling_interval_sec=self._poll_s
-                )
-            self._queues[name] = _AT_ONCE[kind]
-            # DBOS's own listen_queues is only for before the launch.
-            listening = self._dbos._listening_queues or []
-            listening.append(name)
+            if name not in self._queues:
+                with self._connect_errors():
+                    self._register(DBOS, name)
+            if name not in listening:
+                listening.append(name)
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.

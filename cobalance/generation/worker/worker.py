@@ -10,6 +10,7 @@ import logging
 import socket
 import threading
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -31,7 +32,15 @@ from cobalance.generation.worker.resources import RetryingStore, WorkerResources
 from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
-from cobalance.graph import GraphStore, active_jobs, active_tasks, heartbeat, read_job, stop_worker
+from cobalance.graph import (
+    ActiveTask,
+    GraphStore,
+    active_jobs,
+    active_tasks,
+    heartbeat,
+    read_job,
+    stop_worker,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -137,12 +146,13 @@ class Worker:
     def _work(self) -> None:
         """Open the queue, and work from it until stopped, with a heartbeat in its own thread."""
         options = self.options
+        jobs, tasks = self._store.run_once(self._read_work)
         queue = Queue(
             options.queue_url,
             self.id,
             self._executor.execute,
             options.poll_s,
-            installed_extras(),
+            _needs_of(jobs, tasks),
             self._woken.set,
             self._tasks.execute,
         )
@@ -191,29 +201,34 @@ class Worker:
 
     def _advance(self, supervisor: JobSupervisor, requeuer: Requeuer, queue: Queue) -> bool:
         """Advance all jobs and tasks that this worker may run once; whether there are any."""
-        active = [
-            job
-            for job, needs in self._store.run(active_jobs).items()
-            if self._serves("Job", job, needs or "worker", queue)
-        ]
-        self.seen |= dict.fromkeys(active, "Job")
-        if self._executor.job not in active:
+        jobs, tasks = self._store.run(self._read_work)
+        # Each queue that is looked into takes time from what is being generated.
+        for needs in _needs_of(jobs, tasks):
+            queue.listen(needs)
+
+        self.seen |= dict.fromkeys(jobs, "Job")
+        if self._executor.job not in jobs:
             self._executor.job = None
 
         requeuer.requeue_orphans()
-        for job in active:
+        for job in jobs:
             supervisor.advance(job)
-        has_tasks = self._advance_tasks(supervisor, queue)
-        self._report_progress(active)
-        return bool(active) or has_tasks
+        has_tasks = self._advance_tasks(tasks, supervisor)
+        self._report_progress(list(jobs))
+        return bool(jobs) or has_tasks
 
-    def _advance_tasks(self, supervisor: JobSupervisor, queue: Queue) -> bool:
-        """Advance all tasks that this worker may run; whether the queue has any."""
-        active: dict[str, int] = {}
-        for task in self._store.run(active_tasks):
-            if self._serves("Task", task.id, task.extra, queue):
-                active[task.id] = task.attempt
-                supervisor.advance_task(task)
+    def _read_work(self, store: GraphStore) -> tuple[dict[str, str], list[ActiveTask]]:
+        """Read the active jobs that this worker may run, with their needs, and the tasks."""
+        jobs = {job: needs or "worker" for job, needs in active_jobs(store).items()}
+        jobs = {job: needs for job, needs in jobs.items() if self._serves("Job", job, needs)}
+        tasks = [task for task in active_tasks(store) if self._serves("Task", task.id, task.extra)]
+        return jobs, tasks
+
+    def _advance_tasks(self, tasks: Sequence[ActiveTask], supervisor: JobSupervisor) -> bool:
+        """Advance tasks; whether the queue has any."""
+        active = {task.id: task.attempt for task in tasks}
+        for task in tasks:
+            supervisor.advance_task(task)
         self.seen |= dict.fromkeys(active, "Task")
         self._queued_tasks |= active
 
@@ -222,14 +237,13 @@ class Worker:
                 del self._queued_tasks[task_id]
         return bool(self._queued_tasks)
 
-    def _serves(self, kind: str, work: str, needs: str, queue: Queue) -> bool:
+    def _serves(self, kind: str, work: str, needs: str) -> bool:
         """Whether to take a job or task; note the extra or plug-in that is missing here."""
         if self.options.jobs is not None and work not in self.options.jobs:
             return False
         installed = self._list_installed()
         missing = [need for need in needs.split(", ") if need not in installed]
         if not missing:
-            queue.listen(needs)
             return True
 
         if self.left.get(work) != (kind, missing[0]) and missing[0] not in EXTRAS:
@@ -271,3 +285,8 @@ class Worker:
 def installed_extras() -> tuple[str, ...]:
     """The extras of cobalance whose packages are installed."""
     return tuple(extra for extra in EXTRAS if is_installed(extra))
+
+
+def _needs_of(jobs: Mapping[str, str], tasks: Iterable[ActiveTask]) -> set[str]:
+    """The needs of jobs and of tasks, as queues are named after them."""
+    return {*jobs.values(), *(task.extra for task in tasks)}
