@@ -4,7 +4,12 @@ from .backends.backend import BackendPlugin as BackendPlugin
 from .backends.compositing.draws import Draws as Draws
 from .backends.compositing.exemplars import Exemplar as Exemplar, write_exemplars as write_exemplars
 from .backends.compositing.styles import paint_look as paint_look, style_of as style_of
-from .backends.families import FAMILIES as FAMILIES, Family as Family
+from .backends.families import (
+    FAMILIES as FAMILIES,
+    QUALITIES as QUALITIES,
+    Family as Family,
+    choose_family as choose_family,
+)
 from .export import (
     ExportDataset as ExportDataset,
     ExportError as ExportError,
@@ -96,7 +101,7 @@ from .planning.source_selection import (
     Selection as Selection,
     select_sources as select_sources,
 )
-from .recipes import DEFAULT as DEFAULT, RECIPES as RECIPES
+from .recipes import DEFAULT as DEFAULT, RECIPES as RECIPES, choose_recipe as choose_recipe
 from .recipes.recipe import FormField as FormField, Recipe as Recipe
 from .sources.mask_settings import ANY as ANY
 from .sources.object_masks import (

@@ -98,6 +98,7 @@ from .models.detector import (
 from .models.devices import (
     choose_device as choose_device,
     choose_dtype as choose_dtype,
+    gpu_memory_gb as gpu_memory_gb,
     out_of_memory as out_of_memory,
 )
 from .models.loading import (

@@ -24,9 +24,11 @@ from cobalance.base import (
     install_command,
     options as plugin_options,
     plugins,
+    plurals,
     records,
 )
 from cobalance.generation import backends, filters, recipes
+from cobalance.generation.backends import families
 from cobalance.generation.jobs import settings as job_settings
 from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph.jobs import status as jobs
@@ -55,6 +57,12 @@ def enqueue(
     ] = None,
     model: Annotated[
         str | None, "The model: a folder, or owner/name on the hub. Default: the backend's own."
+    ] = None,
+    quality: Annotated[
+        str | None,
+        f"In place of --model and --preset: {', '.join(families.QUALITIES)}. The first two take a "
+        "current model that fits this machine's GPU, and 20 steps of the usual one without; "
+        "faithful takes the papers' model.",
     ] = None,
     preset: Annotated[
         str | None, "A set of settings: faithful to the paper, or fast. Default: faithful."
@@ -94,6 +102,7 @@ def enqueue(
     chosen: dict[str, str | bool | None] = {
         "recipe": recipe,
         "backend": backend,
+        "quality": quality,
         "consent": consent,
     }
     # A flag that is not given leaves the file's setting as it is.
@@ -136,9 +145,11 @@ def enqueue(
     # A recipe with a plan of its own edits images, which come to the dataset by `rebalance`.
     if recipes.RECIPES[checked["recipe"]].plan is not None:
         next_command += f"; then: cobalance rebalance {job}"
+    model_name = checked.get("making", {}).get("model")
+    with_model = plurals.text_if(model_name, f" with {model_name}")
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
-        f"by the recipe {checked['recipe']}. Next: {next_command}"
+        f"by the recipe {checked['recipe']}{with_model}. Next: {next_command}"
     )
     if same:
         notes.print(

@@ -1,6 +1,8 @@
 """Published models that the backends run, with what decides between them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 GB_A_BILLION = 2
 """Gigabytes of a billion parameters in half precision."""
@@ -22,8 +24,10 @@ class Family:
         Denoising steps of its card, or else of its pipeline.
     backends : tuple of str
         Names in `cobalance.generation.backends.BACKENDS`.
+    making : mapping
+        Options of the backend that its card asks for, and that the model does not say itself.
     note : str
-        How it is to be set, where the model does not say that itself.
+        What else to know.
     """
 
     model: str
@@ -31,6 +35,7 @@ class Family:
     parameters_bn: float
     steps: int
     backends: tuple[str, ...]
+    making: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
     @property
@@ -83,7 +88,7 @@ FAMILIES = (
         10.3,
         8,
         ("inpaint", "paste"),
-        "making.steps=8, making.guidance_scale=0",
+        {"steps": 8, "guidance_scale": 0.0},
     ),
     Family(
         "stabilityai/stable-diffusion-3.5-medium",
@@ -106,8 +111,53 @@ FAMILIES = (
         28.9,
         50,
         ("inpaint", "instruct"),
-        "inpaints at 1024 x 1024",
+        note="inpaints at 1024 x 1024",
     ),
     Family("Qwen/Qwen-Image-Edit-2509", "Apache-2.0", 28.9, 50, ("instruct",)),
 )
 """From small to large, those of one family together; docs/generation.md has them as a table."""
+
+_PREFERRED = {
+    # Four steps without guidance: the quickest of those that take a mask.
+    "fast": ("black-forest-labs/FLUX.2-klein-4B",),
+    # The largest that paint in few steps; SDXL is for cards that hold neither.
+    "balanced": (
+        "Tongyi-MAI/Z-Image-Turbo",
+        "black-forest-labs/FLUX.2-klein-4B",
+        "diffusers/stable-diffusion-xl-1.0-inpainting-0.1",
+    ),
+    "faithful": (),
+}
+"""Models by quality, the best first. Their licences allow any use that is lawful."""
+
+QUALITIES = tuple(_PREFERRED)
+
+# SDXL's images of 1024 x 1024 take about that on their way through its VAE.
+_HEADROOM_GB = 3.0
+
+
+def choose_family(quality: str, backend: str, memory_gb: float) -> Family | None:
+    """The model that a quality takes; None for the backend's own default.
+
+    Parameters
+    ----------
+    quality : str
+        One of `QUALITIES`. ``faithful`` always takes the default, which is the papers' model.
+    backend : str
+        A name in `cobalance.generation.backends.BACKENDS`.
+    memory_gb : float
+        Memory of the GPU, 0 without one.
+
+    Examples
+    --------
+    >>> choose_family("balanced", "inpaint", 16.0).model
+    'diffusers/stable-diffusion-xl-1.0-inpainting-0.1'
+    >>> choose_family("fast", "inpaint", 0.0) is None
+    True
+    """
+    families = {family.model: family for family in FAMILIES}
+    for model in _PREFERRED[quality]:
+        family = families[model]
+        if backend in family.backends and family.memory_gb + _HEADROOM_GB <= memory_gb:
+            return family
+    return None

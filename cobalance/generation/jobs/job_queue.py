@@ -151,6 +151,8 @@ class Queue:
         """Register the queues of all extras, and listen to some."""
         names = [kind + need for need in needs for kind in self._kinds]
         DBOS.listen_queues(names)
+        # Its own list: DBOS's function to add to it is only for before the launch.
+        self._listening: Any = self._dbos._listening_queues
 
         # Queues that are registered after the launch are read a second late.
         with queue_client(url, NAME) as client:
@@ -168,15 +170,13 @@ class Queue:
 
     def listen(self, needs: str) -> None:
         """Take chunks and tasks with these needs, too, from about a second later on."""
-        # DBOS's own listen_queues is only for before the launch.
-        listening = self._dbos._listening_queues or []
         for kind in self._kinds:
             name = kind + needs
             if name not in self._queues:
                 with self._connect_errors():
                     self._register(DBOS, name)
-            if name not in listening:
-                listening.append(name)
+            if name not in self._listening:
+                self._listening.append(name)
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.

@@ -81,6 +81,8 @@ class Recipe(Declaration):
         defaults.
     making : mapping
         Options of the backend that differ from its defaults.
+    quality : {"", "fast", "balanced", "faithful"}
+        The quality of a job that names none, where no paper decides the model.
     fields : tuple of FormField
         The options that the web app offers, of those that the backend has; by default those of a
         model.
@@ -108,6 +110,7 @@ class Recipe(Declaration):
     prompt: str
     filters: Mapping[str, Mapping[str, Any]]
     making: Mapping[str, Any] = field(default_factory=dict)
+    quality: Literal["", "fast", "balanced", "faithful"] = ""
     masks: MaskSettings = field(default_factory=MaskSettings)
     fields: tuple[FormField, ...] = (*MODEL_FIELDS, *SIZE_FIELDS)
     seconds: tuple[float, float] = SECONDS_WITH_A_MODEL

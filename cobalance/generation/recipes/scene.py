@@ -9,6 +9,7 @@ PLUGIN = Recipe(
     prompt="a photo of a {class} with {concepts}",
     filters={"sanity": {"min_background": 0.0}, "blank": {}, "duplicates": {}, "clip": {}},
     making={"paint": "object"},
+    quality="fast",
     choices=(
         "The image is one of the plan's sources, of any class; a query without one takes an image "
         "of its class.",

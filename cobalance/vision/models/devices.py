@@ -16,6 +16,14 @@ SMALLER_MODEL = "Use a smaller model, half precision, or another device."
 """Advice where a model does not fit."""
 
 
+def gpu_memory_gb() -> float:
+    """Memory of the GPU that ``auto`` chooses, in GB; 0 where it chooses none of NVIDIA or AMD."""
+    if not torch.cuda.is_available():
+        return 0.0
+    _, total_bytes = torch.cuda.mem_get_info()
+    return float(total_bytes / 1e9)
+
+
 def choose_device(device: str = "auto") -> torch.device:
     """Choose a device by name; ``auto`` is a GPU if available.
 

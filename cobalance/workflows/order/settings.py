@@ -4,14 +4,25 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from cobalance.base import OptionError, Plugins, path_options
-from cobalance.generation import BACKENDS, FILTERS, SEGMENTERS, JobSettings, read_job_settings
+from cobalance.base import OptionError, Plugins, check_known, is_installed, path_options
+from cobalance.generation import (
+    BACKENDS,
+    FILTERS,
+    QUALITIES,
+    SEGMENTERS,
+    JobSettings,
+    choose_family,
+    choose_recipe,
+    read_job_settings,
+)
+from cobalance.vision import gpu_memory_gb
 
 
 def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """Check a job's settings, and return them as they are kept with the job.
 
-    Paths of models become absolute: workers may run in another folder.
+    Paths of models become absolute: workers may run in another folder. The setting ``quality``,
+    one of `cobalance.generation.QUALITIES`, becomes a model and a preset.
 
     Raises
     ------
@@ -19,6 +30,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         A setting is unknown or cannot be used, or one that a filter needs is missing.
     """
     _check_groups(values)
+    values = _choose_model(values)
     settings = read_job_settings(values)
     making = dict(settings.making)
     for name in path_options(BACKENDS[settings.backend].options):
@@ -40,6 +52,37 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     if making:
         checked["making"] = making
     return checked
+
+
+def _choose_model(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the model and preset of their quality, or else of their recipe's, if any."""
+    settings = dict(values)
+    quality = settings.pop("quality", None)
+    making = dict(settings.get("making") or {})
+    chosen = sorted({"model", "preset"} & making.keys())
+    recipe = choose_recipe(settings.get("recipe") or None, settings.get("backend") or None)
+    backend = settings.get("backend") or recipe.backend
+
+    if quality is None:
+        if not recipe.quality or backend != recipe.backend or chosen:
+            return settings
+        quality = recipe.quality
+    check_known("quality", [quality], QUALITIES)
+    if chosen:
+        raise OptionError(
+            f"The quality {quality} chooses the model and the preset. Leave the "
+            f"{' and the '.join(chosen)} out, or the quality."
+        )
+    if "preset" not in BACKENDS[backend].options.model_fields:
+        raise OptionError(f"The backend {backend} has no quality to choose. Leave it out.")
+
+    preset = "faithful" if quality == "faithful" else "fast"
+    settings["making"] = {"preset": preset} | making
+    memory_gb = gpu_memory_gb() if is_installed("models") else 0.0
+    family = choose_family(quality, backend, memory_gb)
+    if family is not None:
+        settings["making"] |= {"model": family.model, **family.making, **making}
+    return settings
 
 
 def licence_warnings(settings: JobSettings) -> list[str]:

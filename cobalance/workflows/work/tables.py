@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.base import is_installed, torch
 from cobalance.generation import FAMILIES, Family
 from cobalance.graph import Candidate, Job, Task
-from cobalance.vision import choose_device
+from cobalance.vision import choose_device, gpu_memory_gb
 
 
 def jobs_frame(jobs: Iterable[Job]) -> pd.DataFrame:
@@ -80,11 +80,19 @@ def list_families() -> pd.DataFrame:
             "steps": family.steps,
             "memory_gb": round(family.memory_gb),
             "here": describe_fit(family),
-            "note": family.note,
+            "note": _describe_use(family),
         }
         for family in FAMILIES
     ]
     return pd.DataFrame(rows)
+
+
+def _describe_use(family: Family) -> str:
+    """The options that a model asks for, and what else to know."""
+    uses = [f"making.{name}={value:g}" for name, value in family.making.items()]
+    if family.note:
+        uses.append(family.note)
+    return ", ".join(uses)
 
 
 def _fits_here() -> Callable[[Family], str]:
@@ -97,7 +105,6 @@ def _fits_here() -> Callable[[Family], str]:
         return lambda _: f"slowly, on the {device.type.upper()}"
 
     name = torch.cuda.get_device_name(device)
-    _, total_bytes = torch.cuda.mem_get_info(device)
-    memory_gb = total_bytes / 1e9
+    memory_gb = gpu_memory_gb()
     offload = f"with making.offload=model, on {name} of {memory_gb:.0f} GB"
     return lambda family: f"yes, on {name}" if family.memory_gb <= memory_gb else offload

@@ -204,3 +204,23 @@ def test_dbos_loads_pickles_in_one_place_which_is_guarded():
     for serializer in (_serialization.DefaultSerializer(), _serialization.DBOSDefaultSerializer):
         with pytest.raises(TypeError, match="not loaded"):
             serializer.deserialize(value)
+
+
+def test_chunks_are_taken_that_need_what_was_not_known_at_the_start(queue_url):
+    executed = []
+
+    def execute(chunk, _attempt):
+        executed.append(chunk.job)
+        return "done"
+
+    queue = Queue(queue_url, "worker", execute, poll_s=0.02, needs=())
+    try:
+        queue.enqueue([Chunk("painted", "000-000000", ((0, 0),))], 0, "models")
+        queue.enqueue([Chunk("plugged", "000-000000", ((0, 0),))], 0, "worker, filter mine")
+        queue.enqueue([Chunk("drawn", "000-000000", ((0, 0),))], 0, "worker")
+        queue.listen("models")
+        queue.listen("worker, filter mine")
+        until(lambda: len(executed) == 2 and not queue.running())
+        assert sorted(executed) == ["painted", "plugged"]
+    finally:
+        queue.close()
