@@ -491,8 +491,9 @@ class Dataset(Questions, Result):
             or one that edits images, by default that of the plan. Painting people needs
             ``consent="..."``, and ``alters_real_people=True`` where a part of them stays.
         **settings
-            Other settings of a job, such as `backend` or `quality`, as docs/generation.md lists them; groups are
-            mappings: ``making={"steps": 30}``, ``filters={"clip": {"threshold": 0.65}}``.
+            Other settings of a job, such as `backend` or `quality`, as docs/generation.md lists
+            them; groups are mappings: ``making={"steps": 30}``,
+            ``filters={"clip": {"threshold": 0.65}}``.
 
         Raises
         ------

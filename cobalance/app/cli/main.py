@@ -63,6 +63,7 @@ COMMANDS = {
         "backends": "backends.backends",
         "enqueue": "enqueue.enqueue",
         "work": "jobs.work",
+        "benchmark-worker": "benchmark_worker.benchmark_worker",
         "jobs": "jobs.app",
         "rebalance": "export.rebalance",
         "export": "export.export",

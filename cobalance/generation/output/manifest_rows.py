@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -38,6 +39,12 @@ _MADE_WITH = (
     "segmenter",
     CONSENT,
 )
+
+
+@cache
+def _version() -> str:
+    """This package's version; to look it up reads the package's whole description."""
+    return version("cobalance")
 
 
 def new_row(
@@ -76,7 +83,7 @@ def new_row(
 
     query, index = map(int, request.id.split("/")[-2:])
     source = request.source
-    software = {"cobalance": version("cobalance"), **backend.get("software", {})}
+    software = {"cobalance": _version(), **backend.get("software", {})}
 
     row: Row = dict.fromkeys(MANIFEST_SCHEMA.names)
     row |= {

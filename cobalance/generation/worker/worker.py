@@ -217,10 +217,13 @@ class Worker:
         self._report_progress(list(jobs))
         return bool(jobs) or has_tasks
 
-    def _read_work(self, store: GraphStore) -> tuple[dict[str, str], list[ActiveTask]]:
+    def _read_work(self, store: GraphStore) -> tuple[dict[str, str | None], list[ActiveTask]]:
         """Read the active jobs that this worker may run, with their needs, and the tasks."""
-        jobs = {job: needs or "worker" for job, needs in active_jobs(store).items()}
-        jobs = {job: needs for job, needs in jobs.items() if self._serves("Job", job, needs)}
+        jobs = {
+            job: needs
+            for job, needs in active_jobs(store).items()
+            if self._serves("Job", job, needs or "worker")
+        }
         tasks = [task for task in active_tasks(store) if self._serves("Task", task.id, task.extra)]
         return jobs, tasks
 
@@ -287,6 +290,9 @@ def installed_extras() -> tuple[str, ...]:
     return tuple(extra for extra in EXTRAS if is_installed(extra))
 
 
-def _needs_of(jobs: Mapping[str, str], tasks: Iterable[ActiveTask]) -> set[str]:
+def _needs_of(jobs: Mapping[str, str | None], tasks: Iterable[ActiveTask]) -> set[str]:
     """The needs of jobs and of tasks, as queues are named after them."""
-    return {*jobs.values(), *(task.extra for task in tasks)}
+    needs = {*jobs.values(), *(task.extra for task in tasks)}
+    # The chunks of a job that does not say what they need may be in any queue.
+    unsaid = installed_extras() if None in needs else ()
+    return {*filter(None, needs), *unsaid}

@@ -1,0 +1,78 @@
+"""`cobalance benchmark-worker`: what a worker of this machine costs beside making the images."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from cobalance.app.cli.shared import (
+    Assignments,
+    TableOutput,
+    notes,
+    progress_bars,
+    read_environment,
+    read_settings,
+)
+from cobalance.base import needs_extra
+
+
+def benchmark_worker(
+    to: TableOutput,
+    recipe: Annotated[str | None, "The recipe, as of `cobalance enqueue`."] = None,
+    backend: Annotated[str | None, "Another backend than the recipe's."] = None,
+    model: Annotated[str | None, "The model: a folder, or owner/name on the hub."] = None,
+    quality: Annotated[str | None, "In place of --model: fast, balanced or faithful."] = None,
+    filter_: Annotated[
+        list[str] | None,
+        typer.Option("--filter"),
+        "A filter that judges them. Repeat it; `none` for none. Default: the recipe's.",
+    ] = None,
+    setting: Annotated[
+        Assignments, "An option of the job, such as making.compile=true. Repeat it."
+    ] = None,
+    settings: Annotated[
+        Path | None, "A TOML file of settings; the options above win over it."
+    ] = None,
+    images: Annotated[int, typer.Option(min=1), "Images of a turn."] = 64,
+    side_px: Annotated[int, typer.Option("--side", min=16), "Side of the originals."] = 512,
+    turns: Annotated[int, typer.Option(min=1), "Measurements, one after the other."] = 1,
+) -> None:
+    """Measure a worker beside a loop that only makes the same images.
+
+    The originals are drawn, and everything is in folders and a local server of its own, which are
+    gone afterwards. cpu_ratio and images_ratio are 1 where a worker costs nothing more.
+    """
+    chosen = {"recipe": recipe, "backend": backend, "quality": quality}
+    job = read_settings(settings, chosen, {"model": model}, filter_ or (), setting or ())
+
+    with needs_extra("A worker", "worker"):
+        from cobalance.workflows import measure_worker
+    rows: list[Mapping[str, Any]] = []
+    parts: list[Mapping[str, float]] = []
+    with progress_bars() as progress:
+        environment = read_environment()
+        for speed in measure_worker(
+            environment, job, images=images, side_px=side_px, turns=turns, progress=progress
+        ):
+            parts.append(speed.cpu_by_part)
+            rows.append(
+                {
+                    "images": speed.images,
+                    "loop_images_per_s": speed.images / speed.loop_s,
+                    "worker_images_per_s": speed.images / speed.worker_s,
+                    "images_ratio": speed.loop_s / speed.worker_s,
+                    "loop_cpu_s": speed.loop_cpu_s,
+                    "worker_cpu_s": speed.worker_cpu_s,
+                    "cpu_ratio": speed.loop_cpu_s / speed.worker_cpu_s,
+                    "device_share": speed.device_s / speed.worker_s,
+                    "first_chunk_s": speed.first_chunk_s,
+                }
+            )
+
+    to.write(pd.DataFrame(rows))
+    if to.is_shown:
+        means = pd.DataFrame(parts).fillna(0.0).mean().sort_values(ascending=False)
+        seconds = ", ".join(f"{part} {mean_s:.1f} s" for part, mean_s in means.items())
+        notes.print(f"The worker's processor time: {seconds}.")
