@@ -10,6 +10,7 @@ COMMANDS = (
         "generation --postgres",
         "generation --trivial",
         "best_of",
+        "pilot",
         "manifest",
         "counterfactuals",
         "hostile",

@@ -40,8 +40,10 @@ from .image_request import GenerationError as GenerationError
 from .jobs.filter_words import FilterWords as FilterWords
 from .jobs.patches import check_patches as check_patches, needs_patch as needs_patch
 from .jobs.people_consent import check_consent as check_consent
+from .jobs.pilot import PILOT_ABOVE as PILOT_ABOVE
 from .jobs.settings import JobSettings as JobSettings, read_job_settings as read_job_settings
 from .jobs.variants import Variant as Variant
+from .planning.acceptance import estimate_acceptance as estimate_acceptance
 from .planning.composition import (
     INCOMPLETE as INCOMPLETE,
     REAL_IMAGES as REAL_IMAGES,

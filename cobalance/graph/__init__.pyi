@@ -149,6 +149,11 @@ from .evaluations.writing import (
     save_predictions_uri as save_predictions_uri,
     save_scores as save_scores,
 )
+from .jobs.acceptance import (
+    Rejections as Rejections,
+    read_rejections as read_rejections,
+    reject_surplus as reject_surplus,
+)
 from .jobs.candidate_pages import (
     MOST_CANDIDATES as MOST_CANDIDATES,
     Candidate as Candidate,
@@ -181,6 +186,7 @@ from .jobs.lifecycle import (
     Verdict as Verdict,
     cancel_job as cancel_job,
     create_job as create_job,
+    drop_short as drop_short,
     query_id as query_id,
     retry_job as retry_job,
 )

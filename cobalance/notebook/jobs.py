@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
@@ -21,6 +21,7 @@ from cobalance.graph import (
     Study as StudyRecord,
     cancel_job,
     decide,
+    drop_short,
     list_candidates,
     list_panels,
     read_job,
@@ -34,11 +35,16 @@ from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.workflows import (
     Sample,
     Settings,
+    add_acceptance,
     candidates_frame,
+    check_settings,
+    describe_pace,
     draw_study,
     export_job,
     jobs_frame,
     rebalance_job,
+    reorder_short,
+    settings_again,
 )
 
 MadeDataset = TypeVar("MadeDataset")
@@ -104,10 +110,12 @@ class JobProgress(Result):
         )
 
     def __repr__(self) -> str:
-        return safe_text("\n".join([self.title(), *self.record.remarks]))
+        lines = [self.title(), *describe_pace(self.record), *self.record.remarks]
+        return safe_text("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        remarks = pd.DataFrame({"note": self.record.remarks})
+        notes = [*describe_pace(self.record), *self.record.remarks]
+        remarks = pd.DataFrame({"note": notes})
         return card(self.title(), bar_html(self.share), table_html(remarks))
 
 
@@ -219,9 +227,37 @@ class Job(SpeaksPython, Generic[MadeDataset]):
         retry_job(self.graph, self.id, short=short)
         return self
 
+    def drop_short(self) -> Self:
+        """Do without the images that its queries gave up; what is accepted stays."""
+        drop_short(self.graph, self.id)
+        return self
+
+    def reorder_short(self, recipe: str | None = None, **settings: Any) -> Self:
+        """Order the images that its queries gave up as a new job; this one does without them.
+
+        Parameters
+        ----------
+        recipe : str, optional
+            Another recipe, with its own settings; by default this job's.
+        **settings
+            Other settings of the new job, as `Dataset.order` takes them.
+
+        Raises
+        ------
+        DataError
+            No query has given up.
+        OptionError
+            A setting is unknown or cannot be used.
+        """
+        earlier = self.progress().record
+        checked = check_settings({**settings_again(earlier, recipe), **settings})
+        places = self.settings.folders().image_roots(earlier.dataset)
+        job = reorder_short(self.graph, self.id, checked, self.report, places=places)
+        return replace(self, id=job)
+
     def queries(self) -> pd.DataFrame:
-        """A row a query of the plan, with how far it is."""
-        return read_queries(self.graph, self.id)
+        """A row a query of the plan, with how far it is, and the share of accepted candidates."""
+        return add_acceptance(read_job(self.graph, self.id), read_queries(self.graph, self.id))
 
     def candidates(self, verdict: CandidateState | None = None) -> pd.DataFrame:
         """A row for each candidate: class and concepts, verdict, scores and location.

@@ -19,6 +19,7 @@ from .cells import (
     change_texts as change_texts,
     class_pairs as class_pairs,
     count_texts as count_texts,
+    duration_text as duration_text,
     is_interval as is_interval,
     is_missing as is_missing,
     json_text as json_text,
@@ -245,6 +246,7 @@ from .login_file import (
 from .on_spark.deciding import decide_columns as decide_columns
 from .on_spark.session import SparkImages as SparkImages, spark_session as spark_session
 from .order.job import order_plan as order_plan, read_order as read_order
+from .order.reorder import reorder_short as reorder_short, settings_again as settings_again
 from .order.settings import check_settings as check_settings, licence_warnings as licence_warnings
 from .panel.answers import (
     Task as Task,
@@ -326,6 +328,11 @@ from .settings import (
 )
 from .store import Connection as Connection, connection as connection, open_store as open_store
 from .work.benchmark import WorkerSpeed as WorkerSpeed, measure_worker as measure_worker
+from .work.acceptance import (
+    acceptance_texts as acceptance_texts,
+    add_acceptance as add_acceptance,
+    describe_pace as describe_pace,
+)
 from .work.run import (
     gpu_numbers as gpu_numbers,
     run_here as run_here,

@@ -91,6 +91,12 @@ def enqueue(
         "Order even though no file of the images to take objects from is found here, "
         "as workers elsewhere have them, or the recipe can do without.",
     ] = False,
+    pilot: Annotated[
+        bool | None,
+        typer.Option("--pilot/--no-pilot", show_default=False),
+        "Make some images of each query first, and hold back queries that will not be had. "
+        "Default: where more than 200 images are wanted.",
+    ] = None,
     settings: Annotated[
         Path | None, "A TOML file of settings; the options above win over it."
     ] = None,
@@ -104,6 +110,7 @@ def enqueue(
         "backend": backend,
         "quality": quality,
         "consent": consent,
+        "pilot": pilot,
     }
     # A flag that is not given leaves the file's setting as it is.
     if alters_real_people:

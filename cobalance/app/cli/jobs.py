@@ -1,33 +1,42 @@
-"""`cobalance jobs` and `work`: list, show, cancel, retry and run jobs and tasks."""
+"""`cobalance jobs` and `work`: list, show, cancel, retry, drop, reorder and run jobs and tasks."""
 
 import os
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cobalance.app.cli.shared import (
+    Assignments,
     DatasetOption,
+    JobId,
     LimitOption,
     TableOutput,
     WorkId,
+    folders,
     note_limit,
     notes,
     opened_store,
     out,
     progress_bars,
     read_environment,
+    read_settings,
 )
 from cobalance.base import NotFoundError, inflect, needs_extra
+from cobalance.generation import recipes
 from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import writing
 from cobalance.graph.jobs import lifecycle as job_states, reports, status as jobs
 from cobalance.graph.tasks import lifecycle as task_states
-from cobalance.workflows.work import tables as work_tables
+from cobalance.workflows.order import reorder as reorders
+from cobalance.workflows.work import acceptance, tables as work_tables
 
 app = typer.Typer(no_args_is_help=True)
+
+_ACCEPTANCE = ("acceptance", "acceptance_low", "acceptance_high")
 
 
 @app.command("list")
@@ -73,22 +82,39 @@ def show(to: TableOutput, job: WorkId, limit: LimitOption = 50) -> None:
 
     # Only jobs that edit images have images to edit.
     edits = ["source_image"] if queries["source_image"].notna().any() else []
-    progress = ["n", "state", "accepted", "rejected", "message"]
+    progress = ["n", "state", "accepted", "rejected", *_ACCEPTANCE, "to_make", "message"]
+    queries = acceptance.add_acceptance(status, queries)
     frame = queries[["position", "class_name", *edits, "concepts", *progress]]
     frame = frame.rename(columns={"class_name": "class"})
     if not to.is_shown:
         to.write(frame)
     else:
         _write_jobs(to, [status])
-        to.write(frame.drop(columns="message"), unbroken=["state"])
+        shown = frame.drop(columns=["message", "to_make", *_ACCEPTANCE])
+        shown["acceptance, %"] = acceptance.acceptance_texts(frame)
+        to.write(shown, unbroken=["state", "acceptance, %"])
+        for sentence in acceptance.describe_pace(status):
+            out.print(sentence)
         for message, rows in frame.groupby("message", sort=False):
             # The error of the whole job is printed already.
             if message not in ("", status.error):
                 positions = ", ".join(map(str, rows["position"]))
                 out.print(f"At {positions}: {message}")
+        if status.short:
+            notes.print(_short_text(status))
 
     if sum(status.queries.values()) > limit:
         note_limit(limit)
+
+
+def _short_text(job: "jobs.Job") -> str:
+    """What can be done about queries that gave up."""
+    return (
+        f"{inflect(job.short, 'queries')} gave up with fewer images than wanted. "
+        f"To go on all the same: cobalance jobs retry {job.id} --short. To do without the rest: "
+        f"cobalance jobs drop {job.id}. To make it otherwise: cobalance jobs reorder {job.id} "
+        "--recipe NAME, or --set NAME=VALUE for other sources."
+    )
 
 
 def _write_jobs(to: TableOutput, listed: "list[jobs.Job]") -> None:
@@ -210,11 +236,50 @@ def retry(
     elif status.short and not short:
         again = (
             f"nothing of it failed. {inflect(status.short, 'queries')} gave fewer images than "
-            f"wanted; to ask for them again: cobalance jobs retry {job} --short"
+            f"wanted; to ask for them again: cobalance jobs retry {job} --short; to do without "
+            f"them: cobalance jobs drop {job}"
         )
     else:
         again = "nothing of it failed, and no image is missing."
     notes.print(f"Job {job} is {status.state}: {again}")
+
+
+@app.command()
+def drop(job: JobId) -> None:
+    """Do without the images that queries gave up; what they have accepted stays."""
+    with opened_store() as (store, _):
+        dropped = job_states.drop_short(store, job)
+    if dropped:
+        notes.print(f"Job {job} does without what {inflect(dropped, 'queries')} gave up.")
+    else:
+        notes.print(f"No query of job {job} has given up: there is nothing to drop.")
+
+
+@app.command()
+def reorder(
+    job: JobId,
+    recipe: Annotated[
+        str | None,
+        f"Another recipe, with its own settings: {', '.join(recipes.RECIPES)}. "
+        "Default: the job's, with its settings.",
+    ] = None,
+    setting: Annotated[
+        Assignments, "A setting of the new job, such as split=train or making.steps=30. Repeat it."
+    ] = None,
+    settings: Annotated[Path | None, "A TOML file of settings; --set wins over it."] = None,
+) -> None:
+    """Order the images that queries gave up as a new job, with another recipe or other sources.
+
+    The old job does without them from then on.
+    """
+    with opened_store() as (store, progress):
+        earlier = jobs.read_job(store, job)
+        chosen = reorders.settings_again(earlier, recipe)
+        checked = read_settings(settings, chosen, {}, (), setting or ())
+        places = folders().image_roots(earlier.dataset)
+        new_job = reorders.reorder_short(store, job, checked, progress, places=places)
+    out.print(new_job)
+    notes.print(f"Job {new_job} makes what job {job} gave up. Next: cobalance work --until-idle")
 
 
 def _has_task(store: "stores.GraphStore", name: str) -> bool:

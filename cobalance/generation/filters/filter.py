@@ -168,6 +168,8 @@ class FilterPlugin(Plugin):
     looks : callable
         Given its options, what of that which was asked for it looks for, and rejects an image
         without; the class alone counts where no concepts were asked for.
+    missing : str or None
+        The detail of its judgements that lists the requested concepts that it did not find.
     """
 
     takes_vocabulary: bool = False
@@ -176,6 +178,7 @@ class FilterPlugin(Plugin):
     required: Mapping[str, str] = field(default_factory=dict)
     says: Callable[[Scored, Any], Said] | None = None
     looks: Callable[[Any], frozenset[Asked]] = lambda _: frozenset()
+    missing: str | None = None
 
 
 class Filter(Protocol):

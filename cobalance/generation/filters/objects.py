@@ -83,6 +83,7 @@ PLUGIN = FilterPlugin(
     takes_vocabulary=True,
     says=_says,
     looks=_looks,
+    missing="missing",
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cobalance.base import group_pairs
 from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.pilot import candidate_limit, explain_hopeless, schedule
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
 from cobalance.generation.output.image_files import delete_dropped
@@ -28,6 +29,7 @@ from cobalance.graph import (
     read_query_progress,
     record_made,
     reject_made,
+    reject_surplus,
 )
 from cobalance.graph.database.sync import BATCH
 from cobalance.vision.stored.output_folder import OutputFolder
@@ -94,6 +96,8 @@ def candidate_of(row: Row) -> NewCandidate:
         seed=row["seed"],
         seconds=row.get("seconds"),
         fingerprint=_fingerprint(judgements),
+        rejected_by=[name for name, judged in judgements.items() if not judged["accepted"]],
+        not_found=_not_found(judgements),
         provenance=provenance,
         index=row["index"],
     )
@@ -112,7 +116,8 @@ def next_spans(
     candidates_per_image: int,
     best_of: int = 1,
     missing_numbers: Mapping[int, Sequence[int]] = MappingProxyType({}),
-    in_vain: Mapping[int, str] = MappingProxyType({}),
+    given_up: Mapping[int, str] = MappingProxyType({}),
+    counts: Mapping[int, int] | None = None,
 ) -> tuple[list[Span], dict[int, str]]:
     """Choose the next candidates and the queries to end, with messages for people.
 
@@ -131,8 +136,11 @@ def next_spans(
         if there are several.
     missing_numbers : mapping of int to sequence of int
         From `cobalance.graph.jobs.rounds.missing_numbers`: these are made first.
-    in_vain : mapping of int to str
-        Queries that will never have a source, and why: they end short, before their cap.
+    given_up : mapping of int to str
+        Queries that end short before their cap, each with its message.
+    counts : mapping of int to int, optional
+        Candidates of each query in this round, by its position; by default as many as images are
+        missing.
     """
     spans, ended, room = list[Span](), dict[int, str](), MAX_ROUND
     for query in progress:
@@ -146,23 +154,21 @@ def next_spans(
             most = candidates_wanted(query, best_of)
             missing = most - query.made
         else:
-            most = query.n * candidates_per_image * (query.retries + 1)
+            most = candidate_limit(query, candidates_per_image)
             missing = query.n - query.accepted
 
         if missing <= 0:
             ended[query.position] = ""
-        elif query.position in in_vain:
-            ended[query.position] = (
-                f"{query.accepted:,} of {query.n:,} images accepted; given up after "
-                f"{query.made:,} candidates, all for one reason: {in_vain[query.position]}"
-            )
+        elif query.position in given_up:
+            ended[query.position] = given_up[query.position]
         elif query.made >= most:
             ended[query.position] = (
                 f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
                 "candidates, the most that the job allows. Look at the rejected ones for why."
             )
         elif room > 0:
-            count = min(missing, most - query.made, room)
+            planned = missing if counts is None else counts[query.position]
+            count = min(planned, most - query.made, room)
             spans += _spans(query, missing_numbers.get(query.position, ()), count)
             room -= count
     return spans, ended
@@ -199,27 +205,30 @@ def next_round(
     if current is not None:
         _reject_repeated(store, job, settings, current)
     progress = read_query_progress(store, job)
-    reasons: Mapping[int, str] = {}
+    given_up: dict[int, str] = {}
+    counts = expected = None
     if settings.best_of == 1:
-        reasons = find_shared_reasons(store, job, progress, _GIVE_UP)
+        has_pilot = bool(settings.pilot)
+        planned = schedule(progress, settings.candidates_per_image, holds_back=has_pilot)
+        expected = planned.expected
+        if has_pilot:
+            # A round without a pilot asks for no more than are missing.
+            counts = planned.counts
+            _reject_surplus(store, job, progress)
+        given_up = explain_hopeless(store, job, planned.hopeless)
+        given_up |= _explain_sourceless(store, job, progress)
     elif current is not None:
         settler = Settler(store, folder, job, settings)
         while settler.settle(progress, current.number):
             progress = read_query_progress(store, job)
-
-    # Where a backend failed, it may succeed on another device.
-    in_vain = {
-        position: reason
-        for position, reason in reasons.items()
-        if not reason.startswith(NOT_GENERATED)
-    }
 
     spans, ended = next_spans(
         progress,
         settings.candidates_per_image,
         settings.best_of,
         missing_numbers(store, job, progress),
-        in_vain,
+        given_up,
+        counts,
     )
 
     messages = {query_id(job, position): message for position, message in ended.items()}
@@ -230,7 +239,34 @@ def next_round(
             delete_dropped(store, folder, job)
         return None
     number = 0 if current is None else current.number + 1
-    return begin_round(store, job, number, spans, best_of=settings.best_of)
+    return begin_round(store, job, number, spans, best_of=settings.best_of, expected=expected)
+
+
+def _reject_surplus(store: GraphStore, job: str, progress: Sequence[QueryProgress]) -> None:
+    """Reject what is accepted beyond the wanted images, the last ones by number.
+
+    Which images a job accepts does not depend on how many its rounds ask for.
+    """
+    queries = [query for query in progress if query.is_open and query.accepted > query.n]
+    reject_surplus(store, job, [query_id(job, query.position) for query in queries])
+
+
+def _explain_sourceless(
+    store: GraphStore, job: str, progress: Sequence[QueryProgress]
+) -> dict[int, str]:
+    """Messages of queries that will never have a source, by position."""
+    messages = {}
+    by_position = {query.position: query for query in progress}
+    for position, reason in find_shared_reasons(store, job, progress, _GIVE_UP).items():
+        # Where a backend failed, it may succeed on another device.
+        if reason.startswith(NOT_GENERATED):
+            continue
+        query = by_position[position]
+        messages[position] = (
+            f"{query.accepted:,} of {query.n:,} images accepted; given up after "
+            f"{query.made:,} candidates, all for one reason: {reason}"
+        )
+    return messages
 
 
 def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Round) -> None:
@@ -253,6 +289,16 @@ def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Rou
                     other = of_query[earlier].candidate
                     reasons[candidate.candidate] = f"It is nearly the same as candidate {other}."
     reject_made(store, job, reasons)
+
+
+def _not_found(judgements: Mapping[str, Any]) -> list[str]:
+    """The requested concepts that any filter did not find, once each."""
+    concepts = dict[str, None]()
+    for name, judged in judgements.items():
+        detail = FILTERS[name].missing
+        if detail is not None:
+            concepts |= dict.fromkeys(judged["details"].get(detail, ()))
+    return list(concepts)
 
 
 def _fingerprint(found: Mapping[str, Any]) -> str | None:

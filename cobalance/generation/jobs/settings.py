@@ -82,6 +82,13 @@ class JobSettings(BaseModel):
         Whether a part of a real person may stay in an edited image.
     without_images : bool
         Order the job even though no file of its images is found where it is ordered.
+    pilot : bool or None
+        Make some candidates of each query first, schedule the rest by their acceptance, and hold
+        back queries that will not be had. None, in an order: where more than 200 images are wanted.
+    hour_price : float or None
+        What an hour of a worker costs, in any currency, for estimates.
+    image_price : float or None
+        What each candidate costs beside, where a model is paid by the image.
     seed : str
         What all seeds are derived from, in place of the job's id: two jobs with the same plan,
         settings and seed make the same images.
@@ -112,6 +119,9 @@ class JobSettings(BaseModel):
     consent: str = ""
     alters_real_people: bool = False
     without_images: bool = False
+    pilot: bool | None = None
+    hour_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    image_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     seed: str = ""
 
     @model_validator(mode="before")
@@ -277,6 +287,11 @@ def _check_segmenters(settings: JobSettings) -> None:
 
 def _check_ranking(settings: JobSettings) -> None:
     """Raise OptionError for scores to rank by that there are not, and for filters never asked."""
+    if settings.best_of > 1 and settings.pilot:
+        raise OptionError(
+            f"The setting pilot is true, and best_of is {settings.best_of}, which makes so many "
+            "candidates of each image whatever is accepted. Leave the pilot out."
+        )
     if settings.best_of > 1 and not settings.rank_by:
         raise OptionError(
             f"The setting best_of is {settings.best_of}, and rank_by names no score to choose by. "

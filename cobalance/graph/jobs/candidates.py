@@ -62,6 +62,8 @@ class NewCandidate:
     fingerprint: str | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     index: int | None = None
+    rejected_by: Sequence[str] = ()
+    not_found: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_known("verdict", [self.verdict], VERDICTS)
@@ -281,6 +283,8 @@ def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
     """Convert a candidate to properties of its node, without its id, query and number."""
     properties = dict(vars(candidate))
     del properties["id"], properties["index"]
+    for name in ("rejected_by", "not_found"):
+        properties[name] = list(properties[name]) or None
     properties["scores"] = json_text(candidate.scores)
     properties["provenance"] = json_text(candidate.provenance)
     return CANDIDATE.check(properties)

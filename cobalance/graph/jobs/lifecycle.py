@@ -219,6 +219,16 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     return rows[0]["queued"]
 
 
+def drop_short(store: GraphStore, job: str) -> int:
+    """Want no more images of queries that are done with too few; return how many these are.
+
+    They keep what is accepted, and are no longer short. Raises NotFoundError.
+    """
+    rows = store.write(statements.DROP_SHORT, job=job)
+    dropped: int = require_one(rows, "job", job)["dropped"]
+    return dropped
+
+
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     """Raise DataError unless there are queries, each for images that no other asks for."""
     if not queries:

@@ -77,7 +77,8 @@ _QUERY = """
 RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
   q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
   q.pending AS pending, q.seconds AS seconds, q.message AS message,
-  q.source_image AS source_image, j.best_of AS best_of, coalesce(q.more, 0) AS more"""
+  q.source_image AS source_image, j.best_of AS best_of, coalesce(q.more, 0) AS more,
+  coalesce(q.retries, 0) AS retries, coalesce(q.surplus, 0) AS surplus"""
 
 QUERIES_BY_ID = Statement(
     "Some queries of a job by their ids, in order: a page costs the same anywhere.",
@@ -104,7 +105,8 @@ MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
   q.state AS state, q.accepted AS accepted,
   q.accepted + q.rejected + q.pending AS made, coalesce(q.retries, 0) AS retries,
-  coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled, q.sources AS sources,
+  coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled,
+  coalesce(q.surplus, 0) AS surplus, q.sources AS sources,
   q.source_image AS source_image, q.caption AS caption, q.captions AS captions,
   q.own_group AS own_group
 ORDER BY position""",
@@ -118,7 +120,8 @@ RETURN j.round AS number, j.attempt AS attempt, j.round_spans AS spans""",
 )
 
 
-_CANDIDATE = f"""c {{{CANDIDATE.projection("c", ("dataset", "job", "provenance", "fingerprint"))},
+_NOT_SHOWN = ("dataset", "job", "provenance", "fingerprint", "rejected_by", "not_found")
+_CANDIDATE = f"""c {{{CANDIDATE.projection("c", _NOT_SHOWN)},
     class_name: q.class_name, concepts: q.concepts}}"""
 
 
@@ -307,6 +310,19 @@ MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
 WITH q, count(c.uri) AS files, collect(DISTINCT c.reason) AS reasons
 WHERE files = 0 AND size(reasons) = 1
 RETURN q.position AS position, reasons[0] AS reason""",
+)
+
+REJECTIONS = Statement(
+    "Of queries' rejected candidates, the filters that reject each, and what these did not find.",
+    """
+UNWIND $queries AS query
+MATCH (c:Candidate {query: query}) WHERE c.verdict IS NOT NULL
+WITH query, count(c) AS made, collect(CASE c.verdict WHEN 'rejected' THEN c END) AS rejected
+RETURN query, made,
+  [c IN rejected WHERE size(c.rejected_by) > 0 | c.rejected_by] AS filters,
+  [c IN rejected WHERE size(c.rejected_by) > 0 | coalesce(c.not_found, [])] AS not_found,
+  [c IN rejected WHERE coalesce(size(c.rejected_by), 0) = 0 | c.reason] AS reasons
+ORDER BY query""",
 )
 
 FINGERPRINTS = Statement(

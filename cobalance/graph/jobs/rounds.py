@@ -1,9 +1,9 @@
 """Rounds of a job: which images to generate next, decided by one worker for all.
 
-The first round asks for all wanted images of each query, each further one for as many as were
-rejected. A round is recorded before any of its images is generated, in a transaction that only one
-process wins, so that all workers generate the same images in the same chunks, also after an
-interruption.
+Without a pilot the first round asks for all wanted images of each query, each further one for as
+many as were rejected. A round is recorded before any of its images is generated, in a transaction
+that only one process wins, so that all workers generate the same images in the same chunks, also
+after an interruption.
 """
 
 import json
@@ -62,6 +62,8 @@ class QueryProgress:
         As in `cobalance.base.records.PlannedQuery`.
     settled : int
         0 before the best are chosen.
+    surplus : int
+        Of the rejected ones, those that the filters accept.
     """
 
     position: int
@@ -76,6 +78,7 @@ class QueryProgress:
     sources: tuple[str, ...] = ()
     more: int = 0
     settled: int = 0
+    surplus: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -95,7 +98,13 @@ def read_round(store: GraphStore, job: str) -> Round | None:
 
 
 def begin_round(
-    store: GraphStore, job: str, number: int, spans: Sequence[Span], *, best_of: int = 1
+    store: GraphStore,
+    job: str,
+    number: int,
+    spans: Sequence[Span],
+    *,
+    best_of: int = 1,
+    expected: tuple[int, int, int] | None = None,
 ) -> Round | None:
     """Begin round `number` of a job if it is the next; return the current one.
 
@@ -106,12 +115,15 @@ def begin_round(
     best_of : int
         Candidates of each wanted image, of which one is chosen. Above 1 those that the filters
         accept are pending until `cobalance.graph.jobs.settlement.settle_queries` chooses.
+    expected : tuple of int or None
+        Candidates that the job will have at its end, and both limits of that, if known.
     """
     store.write(
         statements.BEGIN_ROUND,
         job=job,
         number=number,
         best_of=best_of,
+        expected=expected or (None, None, None),
         spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
     )
 

@@ -107,6 +107,19 @@ CALL (j, queued) {{
 RETURN queued""",
 )
 
+DROP_SHORT = Statement(
+    "Have the queries of a job that are done with too few images want no more than they have.",
+    f"""
+{LOCK}
+CALL (j) {{
+  MATCH (q:JobQuery {{job: j.id, state: 'done'}}) WHERE q.accepted < q.n
+  SET q.message = 'Dropped: ' + q.accepted + ' of ' + q.n + ' images are enough.',
+    q.n = q.accepted
+  RETURN count(q) AS dropped
+}}{RECOUNT}
+RETURN dropped""",
+)
+
 START_QUERIES = Statement(
     "Mark queries as running, in this attempt of the job.",
     f"""
@@ -178,7 +191,8 @@ BEGIN_ROUND = Statement(
     f"""
 {LOCK} WHERE coalesce(j.round, -1) = $number - 1
 WITH j, j.best_of <> $best_of AS is_new
-SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of
+SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of,
+  j.expected = $expected[0], j.expected_low = $expected[1], j.expected_high = $expected[2]
 WITH j WHERE is_new{RECOUNT}""",
 )
 

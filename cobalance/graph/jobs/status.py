@@ -41,6 +41,9 @@ class Job:
         1 before the first round.
     unmade : int
         0 where none are to choose from.
+    expected, expected_low, expected_high : int or None
+        Candidates at its end, as the acceptance was when its round began; None before the second
+        round, and where the best of several are chosen.
     """
 
     id: str
@@ -68,6 +71,9 @@ class Job:
     pending: int = 0
     best_of: int = 1
     unmade: int = 0
+    expected: int | None = None
+    expected_low: int | None = None
+    expected_high: int | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -132,9 +138,51 @@ class Job:
         """
         if not self.is_active or self.seconds_per_image is None:
             return None
-        # Of the candidates to choose from, so many count as an image.
-        images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
-        return images * self.seconds_per_image / max(self.workers, 1)
+        candidates_left = self.candidates_left
+        if candidates_left is not None:
+            seconds = candidates_left[0] * self.seconds / self.made
+        else:
+            # Of the candidates to choose from, so many count as an image.
+            images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
+            seconds = images * self.seconds_per_image
+        return seconds / max(self.workers, 1)
+
+    @property
+    def candidates_left(self) -> tuple[int, int, int] | None:
+        """Candidates still to make, and both limits of their 95% interval; None if unknown."""
+        totals = self.expected, self.expected_low, self.expected_high
+        if not self.is_active or not self.made or None in totals:
+            return None
+        likely, low, high = (max(0, (total or 0) - self.made) for total in totals)
+        return likely, low, high
+
+    @property
+    def accepted_per_second(self) -> float | None:
+        """Accepted images a second of a worker's time; None without a measurement."""
+        seconds = self.seconds_per_image
+        return None if seconds is None else 1 / seconds
+
+    @property
+    def cost(self) -> float | None:
+        """What the candidates so far cost by the prices of its settings; None without a price."""
+        hour_price = self.settings.get("hour_price")
+        image_price = self.settings.get("image_price")
+        if hour_price is None and image_price is None:
+            return None
+        return self.seconds / 3600 * (hour_price or 0.0) + self.made * (image_price or 0.0)
+
+    @property
+    def cost_left(self) -> float | None:
+        """Estimated cost of what is still to make; None without a price or an estimate."""
+        candidates_left = self.candidates_left
+        if self.cost is None or candidates_left is None:
+            return None
+        return candidates_left[0] * self.cost / self.made
+
+    @property
+    def accepted_per_money(self) -> float | None:
+        """Accepted images for a unit of the price's currency; None where nothing was paid."""
+        return self.accepted / self.cost if self.cost else None
 
 
 def waits_for(extra: str | None) -> str:
@@ -183,7 +231,7 @@ def read_queries(
     -------
     pandas.DataFrame
         ``id``, ``position``, ``class_name``, ``concepts`` (tuple of str), ``n``, ``state``,
-        ``accepted``, ``rejected``, ``pending``, ``seconds``, ``message``;
+        ``accepted``, ``rejected``, ``pending``, ``seconds``, ``message``, ``retries``, ``surplus``;
         ``seconds_left``, what one worker needs for the images that are missing, at the query's own
         rate or else the job's; NaN where it has ended, and where nothing is measured yet.
     """

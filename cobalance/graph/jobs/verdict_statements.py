@@ -40,6 +40,22 @@ SET c.verdict = 'rejected', c.reason = row[1]
 {_COUNT_AGAIN}""",
 )
 
+REJECT_SURPLUS = Statement(
+    "Reject accepted candidates beyond the first ones that their queries want, but people's.",
+    f"""
+{LOCK}
+UNWIND $queries AS query
+MATCH (q:JobQuery {{id: query}})
+MATCH (c:Candidate {{query: q.id, verdict: 'accepted'}}) WHERE c.decided_by IS NULL
+WITH j, q, c ORDER BY size(c.id), c.id
+WITH j, q, collect(c)[q.n..] AS surplus
+WITH j, q, surplus WHERE size(surplus) > 0
+WITH j, q, surplus {take_out(*MADE)}
+SET q.surplus = coalesce(q.surplus, 0) + size(surplus)
+FOREACH (c IN surplus | SET c.verdict = 'rejected', c.reason = $reason)
+WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}""",
+)
+
 # Where enough are accepted; else people may want to know why the others were not. Last of all, as
 # a node that is deleted must not be looked at again.
 _DROP_LOSERS = """

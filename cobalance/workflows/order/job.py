@@ -11,6 +11,7 @@ import numpy as np
 from cobalance.base import PlannedQuery, Progress, errors, inflect, log_run, silent
 from cobalance.generation import (
     BACKENDS,
+    PILOT_ABOVE,
     RECIPES,
     BackendPlugin,
     JobSettings,
@@ -86,6 +87,10 @@ def order_plan(
 
     # Prompts and files are checked with the settings that follow from the plan.
     job_settings = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
+    if checked.pilot is None and checked.best_of == 1:
+        wanted = sum(query.n for query in queries)
+        if wanted > PILOT_ABOVE:
+            job_settings["pilot"] = True
     final = read_job_settings(job_settings)
     _check_prompts(final, queries)
     check_sources(store, dataset, final, queries, places)

@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +19,7 @@ from cobalance.graph import (
     DatasetState,
     Evaluation,
     GraphStore,
+    Job,
     Overview,
     Ranking,
     Statement,
@@ -53,6 +54,7 @@ from cobalance.workflows.plan import (
     describe_worth,
     plan_table,
 )
+from cobalance.workflows.report.making import read_making
 
 MOST = 20
 """Imbalances of a table."""
@@ -95,7 +97,8 @@ class PlanContents:
 
     `effect` says whether counts or rates are balanced, and what of them remains; `by_size` is the
     table of `cobalance.workflows.plan.summaries.plan_table` and `coverage` the rows of the saved
-    query ``plan-coverage``, of a plan of counts. All are empty for a plan that edits images.
+    query ``plan-coverage``, of a plan of counts. All are empty for a plan that edits images. `jobs`
+    are the newest ones that make it, `job_queries` those of the first with their acceptance.
     """
 
     name: str
@@ -105,6 +108,8 @@ class PlanContents:
     by_size: pd.DataFrame
     coverage: pd.DataFrame
     effect: str = ""
+    jobs: Sequence[Job] = ()
+    job_queries: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +344,10 @@ def _read_plan(log: _QueryLog, state: DatasetState, name: str) -> PlanContents:
             )
             coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
 
+    jobs, job_queries = read_making(store, dataset, name)
     return PlanContents(
+        jobs=jobs,
+        job_queries=job_queries,
         name=name,
         planner=plan.planner,
         queries=len(queries),

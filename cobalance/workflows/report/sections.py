@@ -37,6 +37,7 @@ from cobalance.workflows.concept_graph import (
 from cobalance.workflows.diagnose import tables
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order
 from cobalance.workflows.report.contents import Contents, PlanContents
+from cobalance.workflows.report.making import draw_making
 from cobalance.workflows.report.markup import (
     MAX_ROWS,
     Column,
@@ -307,6 +308,7 @@ def plan(contents: Contents) -> str:
         paragraph(words),
         table("Images to make of each class", by_class),
         *_remaining(plan),
+        *draw_making(plan.jobs, plan.job_queries),
     )
 
 

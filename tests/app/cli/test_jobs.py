@@ -5,7 +5,9 @@ import os
 
 import pytest
 
+from cobalance.generation.jobs.pilot import PILOT_ABOVE
 from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job
 from tests.app.cli.calling import EXTRAS, call, run_each_without, run_without, spawn
 from tests.app.cli.conftest import ORDER, SMALL, table
 
@@ -94,6 +96,38 @@ def test_cancelled_before_it_began_and_taken_up_again(run, planned):
     for option in ([], ["--short"]):
         said = run("jobs", "retry", job, *option).stderr
         assert f"Job {job} is done: nothing of it failed, and no image is missing." in said
+
+
+def test_queries_that_gave_up_are_dropped_or_ordered_again(run, planned, store):
+    """The filter rejects every image, so that the pilot of each query tells it."""
+    all_black = ("--set", "filters.blank.threshold=1", "--pilot", "--set", "candidates_per_image=2")
+    job = run(*ORDER, planned, *SMALL, *all_black, "--set", "hour_price=2").stdout.strip()
+    run("work", "--until-idle")
+    shown = run("jobs", "show", job)
+    short = read_job(store, job).short
+    assert short
+    assert f"{short} queries gave up with fewer images than wanted." in shown.stderr
+    assert f"cobalance jobs drop {job}" in " ".join(shown.stderr.split())
+    frame = table(run("jobs", "show", job, "-f", "csv"))
+    assert set(frame["acceptance"]) == {0}
+    assert (frame["acceptance_high"] < 1).all()
+    assert frame["message"].str.contains("0 of ").all()
+
+    again = run("jobs", "reorder", job, "--set", "filters.blank.threshold=0.001")
+    new_job = again.stdout.strip()
+    assert f"Job {new_job} makes what job {job} gave up." in again.stderr
+    settings = read_job(store, new_job).settings
+    assert (settings["hour_price"], settings["filters"]["blank"]) == (2, {"threshold": 0.001})
+    run("work", "--until-idle")
+    done = read_job(store, new_job)
+    assert (done.state, done.covered) == ("done", done.wanted)
+    assert "images a second of a worker's time" in run("jobs", "show", new_job).stdout
+    assert "there is nothing to drop" in run("jobs", "drop", job).stderr
+    assert "nothing to order again" in run("jobs", "reorder", job, exit_code=1).stderr
+
+
+def test_the_help_says_from_where_on_there_is_a_pilot(run):
+    assert f"more than {PILOT_ABOVE} images" in " ".join(run("enqueue", "--help").stdout.split())
 
 
 def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):

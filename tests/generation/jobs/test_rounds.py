@@ -60,12 +60,9 @@ def test_a_round_does_not_wait_for_a_query_that_has_ended():
 
 def test_what_is_in_vain_is_not_asked_again_and_says_why():
     wanted = [QueryProgress(at, "urban", ("cow",), 1, "running", 0, 2) for at in range(2)]
-    spans, ended = next_spans(wanted, 4, in_vain={1: "It has no mask."})
+    spans, ended = next_spans(wanted, 4, given_up={1: "It has no mask."})
     assert spans == [Span(0, 2, 1)]
-    assert ended == {
-        1: "0 of 1 images accepted; given up after 2 candidates, all for one reason: "
-        "It has no mask."
-    }
+    assert ended == {1: "It has no mask."}
 
 
 def test_the_best_are_chosen_of_as_many_candidates_as_are_asked_for():

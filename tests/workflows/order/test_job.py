@@ -143,3 +143,26 @@ def test_a_backend_that_takes_no_source_needs_no_images(store, loaded, monkeypat
     plugin = BackendPlugin("procedural", "From words.", takes_source=False)
     monkeypatch.setattr("cobalance.generation.backends.procedural.PLUGIN", plugin)
     order_plan(store, loaded, "r", queries, {}, places=())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "pilot"),
+    [
+        (200, {}, None),
+        (201, {}, True),
+        (201, {"pilot": False}, False),
+        (2, {"pilot": True}, True),
+        (201, {"best_of": 2, "rank_by": {"blank": 1.0}, "filters": {"blank": {}}}, None),
+    ],
+)
+def test_a_large_job_has_a_pilot_unless_it_is_said(store, loaded, wanted, options, pilot):
+    queries = [PlannedQuery("man", ("tie",), wanted)]
+    job = order_plan(store, loaded, "r", queries, {**options, **WITHOUT}, places=())
+    assert read_job(store, job).settings.get("pilot") is pilot
+
+
+def test_a_pilot_of_what_is_made_whatever_is_accepted_is_refused(store, loaded):
+    settings = {"pilot": True, "best_of": 2, "rank_by": {"blank": 1.0}, "filters": {"blank": {}}}
+    queries = [PlannedQuery("man", ("tie",), 1)]
+    with pytest.raises(OptionError, match="pilot is true, and best_of is 2"):
+        order_plan(store, loaded, "r", queries, {**settings, **WITHOUT}, places=())

@@ -22,6 +22,7 @@ from cobalance.generation import (
     BACKENDS,
     DEFAULT,
     FILTERS,
+    PILOT_ABOVE,
     RECIPES,
     JobSettings,
     Recipe,
@@ -134,6 +135,8 @@ for an image
         facts.append("one candidate for an image")
     else:
         facts.append(f"at most {most:,} candidates for an image")
+    if settings.pilot is not None:
+        facts.append("a pilot first" if settings.pilot else "no pilot")
     if not settings.keep_rejected:
         facts.append("rejected ones are not kept")
     return _DOT.join(facts)
@@ -178,6 +181,13 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
             **in_url("keep_rejected"),
             help="Their files, to look at why. They are counted either way.",
         )
+        pilot = st.checkbox(
+            "Pilot",
+            value=True,
+            **in_url("pilot"),
+            help=f"Above {PILOT_ABOVE} images, some of each query are made first: the rest follows "
+            "from how many are accepted, and queries that will not be had are held back.",
+        )
         without_images = st.checkbox(
             "Order without images",
             key="_without_images",
@@ -190,6 +200,8 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
         values["masks"] = {"object": objects}
     if keep != _USUAL.keep_rejected:
         values["keep_rejected"] = keep
+    if not pilot:
+        values["pilot"] = False
     rest = {"making": making or None, "filters": filters, "without_images": without_images or None}
     return values | {name: value for name, value in rest.items() if value is not None}
 

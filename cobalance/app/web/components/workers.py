@@ -9,7 +9,6 @@ from cobalance.app.web.state import may_edit, session
 from cobalance.app.web.widgets import (
     button_type,
     download,
-    duration_text,
     edits,
     errors_in_fragment,
     escape,
@@ -18,6 +17,7 @@ from cobalance.app.web.widgets import (
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
 from cobalance.base import agree, inflect, install_command, is_installed
 from cobalance.graph import GraphStore, Worker, cancel_task, retry_task, workers_alive
+from cobalance.workflows import duration_text
 
 LAST_LINES = 15
 

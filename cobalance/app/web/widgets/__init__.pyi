@@ -20,7 +20,6 @@ from .labels import (
     bold as bold,
     clique_labels as clique_labels,
     distinct_labels as distinct_labels,
-    duration_text as duration_text,
     escape as escape,
     minus_signs as minus_signs,
     shorten as shorten,

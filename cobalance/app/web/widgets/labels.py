@@ -119,18 +119,3 @@ def minus_signs(text: str) -> str:
     '+2.30 [−0.43, 5.04] of B-52'
     """
     return _HYPHEN.sub("\N{MINUS SIGN}", text)
-
-
-def duration_text(seconds: float) -> str:
-    """A length of time, to two figures or so.
-
-    Examples
-    --------
-    >>> [duration_text(s) for s in (4.2, 70, 5400, 200_000, 2_000_000)]
-    ['4 s', '70 s', '90 min', '56 h', '23 days']
-    """
-    # A unit is used up to about a hundred: of the next one there would be a single figure.
-    for unit, length_s, most in (("s", 1, 100), ("min", 60, 100), ("h", 3600, 72)):
-        if seconds < most * length_s:
-            return f"{seconds / length_s:,.0f} {unit}"
-    return f"{seconds / 86400:,.0f} days"

@@ -26,7 +26,6 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import (
     choose_view,
-    duration_text,
     edits,
     empty_state,
     errors_in_fragment,
@@ -42,6 +41,7 @@ from cobalance.workflows import (
     add_embeddings,
     compute_embeddings,
     computing_tasks,
+    duration_text,
     order_embeddings,
     temporary_files,
 )

@@ -8,10 +8,10 @@ from cobalance.app.web.page.jobs.job_cards import count_edited_of
 from cobalance.app.web.page.jobs.progress import (
     MOST_LISTED,
     draw_progress,
-    draw_queries,
     draw_tasks,
     facts_of,
 )
+from cobalance.app.web.page.jobs.queries import draw_queries
 from cobalance.app.web.state import CurrentDataset, id_in_url, may_edit, session, url
 from cobalance.app.web.widgets import (
     Page,
@@ -105,6 +105,7 @@ def _download(current: CurrentDataset, job: Job) -> None:
         queries = tuple(
             PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
             for query in read_query_progress(current.store, job.id)
+            if query.n
         )
 
         # An edit is of an image and not of a clique: its concepts have no size.

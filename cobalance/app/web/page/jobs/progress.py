@@ -1,6 +1,5 @@
-"""Live progress: jobs, the chosen job query by query, and tasks such as evaluations."""
+"""Live progress: the state of the chosen job with its buttons, and tasks such as evaluations."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -8,47 +7,39 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components import job_form, task_buttons
-from cobalance.app.web.page.jobs.job_cards import filter_words
+from cobalance.app.web.components import task_buttons
 from cobalance.app.web.state import (
-    in_url,
     may_edit,
-    number_in_url,
     refreshing_while,
     rerun_page,
     session,
     url,
 )
 from cobalance.app.web.widgets import (
-    count_column,
-    draw_columns,
     draw_table,
-    duration_text,
     edits,
     errors_in_fragment,
-    escape,
     percent_column,
     percent_done,
     show_kept_error,
     text_column,
-    unless_empty,
 )
-from cobalance.base import agree, inflect, install_command
+from cobalance.base import inflect, install_command
 from cobalance.graph import (
     KIND,
-    QUERY_STATES,
     Job,
-    QueryState,
     Task,
     cancel_job,
+    drop_short,
     list_jobs,
     list_tasks,
-    read_queries,
     retry_job,
+)
+from cobalance.workflows import (
+    duration_text,
 )
 
 REFRESH_S = 2
-PER_PAGE = 50
 MOST_LISTED = 100  # jobs, and tasks
 _STATES: Mapping[str, tuple[str, str]] = {
     "preparing": (":material/hourglass_empty:", "gray"),
@@ -74,7 +65,7 @@ def facts_of(job: Job) -> tuple[bool, bool]:
 def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the state of the chosen job in a line, with its buttons, and why it waits or failed."""
     with errors_in_fragment():
-        job = _find_job(dataset, chosen)
+        job = find_job(dataset, chosen)
         if job is not None:
             _head(job)
         if job is None or facts_of(job) != drawn:
@@ -82,46 +73,20 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
             rerun_page()
 
 
-def draw_queries(dataset: str, job: Job, draw_more: Callable[[], None]) -> None:
-    """Draw a note about missing filters and, folded, the queries of a job.
-
-    `draw_more` draws what else belongs to the queries.
-    """
-    if (warning := _looks(job)) is not None:
-        st.caption(warning)
-    if job.state == "done":
-        _draw_remarks(job)
-
-    n_queries = sum(job.queries.values())
-    label = agree(n_queries, "The query", f"All {n_queries:,} queries")
-    with st.expander(label, key="_all_queries"):
-        # Seldom in one run with what is in sight, which asks for the whole page only when alone.
-        refreshing_while(job.is_active, 3.5 * REFRESH_S)(_draw_job)(dataset, job.id)
-        draw_more()
-
-
-def _find_job(dataset: str, chosen: str) -> Job | None:
+def find_job(dataset: str, chosen: str) -> Job | None:
+    """Read the chosen job; None once it went with its dataset."""
     jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
     return next((job for job in jobs if job.id == chosen), None)
 
 
-def _draw_job(dataset: str, chosen: str) -> None:
-    """Draw how a job is made, its counts, and a page of its queries."""
-    with errors_in_fragment():
-        job = _find_job(dataset, chosen)
-        if job is not None:
-            by = unless_empty(" Ordered by {}.", escape(job.created_by))
-            st.caption(f"How: {escape(job_form.describe(job.settings))}.{by}")
-            _draw_counts(job)
-            _queries(job)
-
-
-def _draw_remarks(job: Job) -> None:
+def draw_remarks(job: Job) -> None:
+    """Draw what people should know of a job."""
     for remark in job.remarks:
         st.text(remark)
 
 
-def _duration_or_dash(seconds: float | None) -> str:
+def duration_or_dash(seconds: float | None) -> str:
+    """A length of time; a dash where it is unknown."""
     return "-" if seconds is None or pd.isna(seconds) else duration_text(seconds)
 
 
@@ -131,7 +96,7 @@ def left_text(job: Job | Task) -> str:
         return "-"
     if not job.workers:
         return "waits for a worker"
-    return _duration_or_dash(job.seconds_left)
+    return duration_or_dash(job.seconds_left)
 
 
 def _head(job: Job) -> None:
@@ -153,8 +118,13 @@ def _head(job: Job) -> None:
                 ":orange[:material/warning:] It waits for a worker that can make it: "
                 f"`{install_command(f'worker,{extra}')}`, then `cobalance work`."
             )
+        if job.short:
+            st.caption(
+                f"{inflect(job.short, 'queries')} gave up with fewer images than wanted; their "
+                "message says why."
+            )
         if job.state != "done":
-            _draw_remarks(job)
+            draw_remarks(job)
 
 
 def _progress_text(job: Job) -> str:
@@ -165,43 +135,6 @@ def _progress_text(job: Job) -> str:
         suffix = "left" if job.workers else "left for one worker"
         text += f", about {duration_text(job.seconds_left)} {suffix}"
     return text
-
-
-def _draw_counts(job: Job) -> None:
-    """Draw a job's queries by state, its candidates by verdict, and the time of an image."""
-    with st.container(horizontal=True):
-        for state in QUERY_STATES:
-            st.metric(f"Queries {state}", f"{job.queries[state]:,}")
-        st.metric("Accepted", f"{job.accepted:,}")
-        st.metric("Rejected", f"{job.rejected:,}")
-        if job.pending:
-            st.metric("Pending", f"{job.pending:,}", help="Until the best of them are chosen.")
-
-        rate = job.seconds_per_image
-        st.metric(
-            "Seconds per image",
-            "-" if rate is None else f"{rate:.3g}",
-            help="Of an accepted one; the time of rejected ones is in it, and that of all the "
-            "candidates of which the best is chosen.",
-        )
-
-
-def _looks(job: Job) -> str | None:
-    """Warning that no filter of a job looks for the requested content; None otherwise."""
-    match filter_words(job).looks:
-        case False:
-            return (
-                ":material/visibility_off: No filter of this job looks for what was asked for: an "
-                "accepted image is whole, and may not show it. The filters `clip` and `objects` "
-                "look; or review the candidates."
-            )
-        case None:
-            return (
-                ":material/visibility_off: The settings of this job cannot be read here, so that "
-                "it is not known whether its filters look for what was asked for."
-            )
-        case _:
-            return None
 
 
 def _controls(job: Job) -> None:
@@ -223,59 +156,8 @@ def _controls(job: Job) -> None:
     if job.short:
         advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
-
-
-def _queries(job: Job) -> None:
-    """Draw a page of a job's queries, of all states or of the chosen one."""
-    state: QueryState | None = st.pills("Queries", QUERY_STATES, **in_url("query_state"))
-    total = job.queries[state] if state else sum(job.queries.values())
-    pages = math.ceil(total / PER_PAGE)
-
-    # Queries change their state while this is drawn, so that there may be fewer pages than before.
-    page = min(st.session_state.get("queries_page", 1), max(pages, 1))
-    frame = read_queries(
-        session.store(),
-        job.id,
-        state=state,
-        skip=(page - 1) * PER_PAGE,
-        limit=PER_PAGE,
-        seconds_per_image=job.seconds_per_image,
-    )
-    if frame.empty:
-        st.caption(f"No query is {state}." if state else "No queries.")
-        return
-
-    _draw_query_table(frame)
-    if pages > 1:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.pagination(pages, **number_in_url("queries_page"), width=320)
-            st.caption(inflect(total, "queries"))
-
-
-def _draw_query_table(frame: pd.DataFrame) -> None:
-    """Draw a row for each query; with the image where any of them edits one."""
-    share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
-    time_left = list(map(_duration_or_dash, frame["seconds_left"]))
-    help_left = "Of one worker, at the rate measured so far."
-    columns = {
-        "number": (frame["position"] + 1, st.column_config.NumberColumn("No.", width=50)),
-        "class": (frame["class_name"], text_column("Class", width=90)),
-        "image": (frame["source_image"], text_column("Edits", width=110)),
-        "concepts": (
-            frame["concepts"].map(list),
-            st.column_config.ListColumn("Concepts", width=220),
-        ),
-        "state": (frame["state"], text_column("State", width=75)),
-        "progress": (share, percent_column(120)),
-        "n": (frame["n"], count_column("Wanted", 75)),
-        "accepted": (frame["accepted"], count_column("Accepted", 80)),
-        "rejected": (frame["rejected"], count_column("Rejected", 80)),
-        "left": (time_left, text_column("Time left", width=80, help=help_left)),
-        "message": (frame["message"], text_column("Message", width=200)),
-    }
-    if frame["source_image"].isna().all():
-        del columns["image"]
-    draw_columns(columns, 330, key="_queries_table", alt="Queries")
+        advice = f"Do without the images that {inflect(job.short, 'queries')} gave up."
+        button("Drop", "_drop_short", drop_short, advice)
 
 
 _TABLE = "_tasks_table"

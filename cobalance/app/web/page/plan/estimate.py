@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, number_in_url
-from cobalance.app.web.widgets import duration_text
 from cobalance.base import text_if
 from cobalance.generation import JobSettings, Recipe
 from cobalance.graph import read_speeds
+from cobalance.workflows import duration_text
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of:
     speeds = _speeds_of(read_speeds(current.store), recipe.backend, best_of)
     fastest, slowest, origin = _range(speeds, recipe, best_of)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        from_s = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        from_s = _seconds("Seconds per accepted image, from", "s_from", fastest, 230)
         to_s = _seconds("to", "s_to", slowest, 130)
 
         hour_price: float | None = st.number_input(

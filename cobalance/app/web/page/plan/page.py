@@ -317,6 +317,9 @@ def _take_away(
     with st.container(border=True, key="_plan_job"):
         pace = draw_estimate(current, n_images, job_form.chosen_recipe())
         settings = _choose_settings(current, planned.measures)
+        # The job tells what it costs by the price of the estimate.
+        if settings is not None and pace.hour_price is not None:
+            settings = {**settings, "hour_price": pace.hour_price}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = edits.type_name(request.planner)
             download(

@@ -24,7 +24,7 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.jobs.candidate_pages import list_candidates
-from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id
 from cobalance.graph.jobs.reports import (
     fail_job,
@@ -33,6 +33,7 @@ from cobalance.graph.jobs.reports import (
     start_queries,
     stop_worker,
 )
+from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
 from cobalance.workflows import export as export_files
 from cobalance.workflows.settings import Settings
@@ -170,7 +171,9 @@ def test_progress_and_time_left(
     report(0, "AARA")
     app = open_page("jobs", dataset=cars)
     # 8 s for 3 accepted; 7 are left.
-    assert metric(app, "Seconds per image") == "2.67"
+    assert metric(app, "Accepted a second") == "0.375"
+    (acceptance,) = [t.value["acceptance"].tolist() for t in app.dataframe if "number" in t.value]
+    assert acceptance == ["75% (30 to 95)", "", ""]
     assert "3 of 10 images, about 19 s left for one worker" in [
         element.proto.text for element in app.get("progress")
     ]
@@ -182,6 +185,50 @@ def test_progress_and_time_left(
     finish_queries(store, job, {query_id(job, 0): ""})
     app.run()
     assert metric(app, "Queries done") == "1"
+
+
+def test_what_gave_up_is_dropped_or_ordered_with_another_recipe(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    prices = {"hour_price": 36.0, "without_images": True, "filters": {"blank": {}}}
+    job = create_job(store, cars, "fields", QUERIES, settings=prices)
+    query = query_id(job, 0)
+    for position, verdicts in ((0, "AARA"), (1, "RRR")):
+        made = [
+            NewCandidate(
+                f"{query_id(job, position)}/{index}",
+                None,
+                "accepted" if verdict == "A" else "rejected",
+                seconds=2.0,
+            )
+            for index, verdict in enumerate(verdicts)
+        ]
+        record_made(store, job, {query_id(job, position): made})
+    begin_round(store, job, 0, [], expected=(27, 17, 47))
+    finish_queries(store, job, {query: "", query_id(job, 1): "It will not be had: blank."})
+
+    app = open_page("jobs", dataset=cars, job=job)
+    assert not app.exception
+    assert "2 queries gave up with fewer images than wanted" in shown_text(app)
+    assert metric(app, "Candidates still to make") == "20"
+    # 14 s at 36 an hour are 0.14 for three images; 20 candidates of 2 s are still to come.
+    assert metric(app, "Accepted for a unit of money") == "21.4"
+    assert metric(app, "Cost still to come") == "0.40"
+    assert "It will not be had: blank." in table(app, "message")
+
+    app.selectbox(key="_reorder_recipe").select("inpaint").run()
+    app.button(key="_reorder_job").click().run()
+    assert not app.exception
+    other, same = list_jobs(store, cars)
+    assert (other.settings["recipe"], other.settings["hour_price"]) == ("inpaint", 36.0)
+    assert (other.wanted, same.wanted, same.short) == (5, 5, 0)
+
+    decide(store, f"{query}/0", "rejected", "")
+    app.run()
+    app.button(key="_drop_short").click().run()
+    assert not app.exception
+    assert (read_job(store, job).wanted, read_job(store, job).short) == (4, 0)
+    assert "_drop_short" not in keys(app)
 
 
 def test_queries_by_state(open_page: OpenPage, store: GraphStore, cars: str, job: str) -> None:

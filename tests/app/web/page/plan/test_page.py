@@ -403,6 +403,8 @@ def test_how_a_job_is_made_reaches_the_job(
     app.multiselect(key="object").set_value(["cow"]).run()
     app.number_input(key="candidates").set_value(7).run()
     app.checkbox(key="keep_rejected").set_value(False).run()
+    app.checkbox(key="pilot").set_value(False).run()
+    app.number_input(key="hour_price").set_value(2.5).run()
     assert not app.exception
     said = shown_text(app).replace("\\", "")
     how = "inpaint · 64 x usual px · model sd · preset fast · object cow · filters blank, objects"
@@ -417,6 +419,8 @@ def test_how_a_job_is_made_reaches_the_job(
         "filters": {"blank": {}, "objects": {}},
         "candidates_per_image": 7,
         "keep_rejected": False,
+        "pilot": False,
+        "hour_price": 2.5,
     }
     read = read_job_settings(settings)
     assert (read.making["width_px"], read.masks.object) == (64, ("cow",))
