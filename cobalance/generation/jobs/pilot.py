@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 
 from cobalance.base import join_names
-from cobalance.generation.planning.acceptance import (
+from cobalance.generation.planning import (
     estimate_acceptance,
     pilot_size,
     sum_to_make,

@@ -84,7 +84,7 @@ class JobSettings(BaseModel):
         Order the job even though no file of its images is found where it is ordered.
     pilot : bool or None
         Make some candidates of each query first, schedule the rest by their acceptance, and hold
-        back queries that will not be had. None, in an order: where more than 200 images are wanted.
+        back queries that will not be had. None: where the job wants more than 200 images.
     hour_price : float or None
         What an hour of a worker costs, in any currency, for estimates.
     image_price : float or None

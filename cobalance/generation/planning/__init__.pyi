@@ -1,4 +1,9 @@
 from . import plan as plan, plan_file as plan_file, planners as planners
+from .acceptance import (
+    estimate_acceptance as estimate_acceptance,
+    pilot_size as pilot_size,
+    sum_to_make as sum_to_make,
+)
 from .composition import (
     Composition as Composition,
     ResultOptions as ResultOptions,

@@ -42,6 +42,7 @@ from cobalance.graph import (
 )
 from cobalance.graph.dataset import statements
 from cobalance.graph.evaluations import statements as of_evaluations
+from cobalance.graph.jobs import reads
 from cobalance.statistics import MAX_Q_VALUE, Comparison, first_of_summary
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.mine import warn_left_out
@@ -54,7 +55,7 @@ from cobalance.workflows.plan import (
     describe_worth,
     plan_table,
 )
-from cobalance.workflows.report.making import read_making
+from cobalance.workflows.report.making import JOBS_READ, QUERIES_READ, read_making
 
 MOST = 20
 """Imbalances of a table."""
@@ -345,6 +346,9 @@ def _read_plan(log: _QueryLog, state: DatasetState, name: str) -> PlanContents:
             coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
 
     jobs, job_queries = read_making(store, dataset, name)
+    if jobs:
+        log.statement("Jobs of the plan", reads.JOBS_OF_DATASET, **JOBS_READ, dataset=dataset)
+        log.statement("Queries of its newest job", reads.QUERIES, **QUERIES_READ, job=jobs[0].id)
     return PlanContents(
         jobs=jobs,
         job_queries=job_queries,

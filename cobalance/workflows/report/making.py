@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base import inflect
-from cobalance.graph import GraphStore, Job, list_jobs, read_queries
+from cobalance.base import NO_LIMIT, inflect
+from cobalance.graph import ALIVE_S, GraphStore, Job, list_jobs, read_queries
 from cobalance.statistics import proportions
 from cobalance.workflows.cells import is_missing
 from cobalance.workflows.report.markup import Column, paragraph, table
@@ -14,6 +14,10 @@ from cobalance.workflows.work.acceptance import acceptance_texts, add_acceptance
 
 MAX_JOBS = 5
 MAX_QUERIES = 20
+JOBS_READ = {"limit": 100, "alive_ms": int(1000 * ALIVE_S)}
+"""Parameters with which jobs are read."""
+QUERIES_READ = {"state": None, "skip": 0, "limit": NO_LIMIT}
+"""Parameters with which a job's queries are read."""
 
 
 def read_making(store: GraphStore, dataset: str, plan: str) -> tuple[list[Job], pd.DataFrame]:
