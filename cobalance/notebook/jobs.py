@@ -44,7 +44,7 @@ from cobalance.workflows import (
     jobs_frame,
     rebalance_job,
     reorder_short,
-    settings_again,
+    settings_to_reuse,
 )
 
 MadeDataset = TypeVar("MadeDataset")
@@ -250,7 +250,7 @@ class Job(SpeaksPython, Generic[MadeDataset]):
             A setting is unknown or cannot be used.
         """
         earlier = self.progress().record
-        checked = check_settings({**settings_again(earlier, recipe), **settings})
+        checked = check_settings({**settings_to_reuse(earlier, recipe), **settings})
         places = self.settings.folders().image_roots(earlier.dataset)
         job = reorder_short(self.graph, self.id, checked, self.report, places=places)
         return replace(self, id=job)

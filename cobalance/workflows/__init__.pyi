@@ -245,8 +245,12 @@ from .login_file import (
 )
 from .on_spark.deciding import decide_columns as decide_columns
 from .on_spark.session import SparkImages as SparkImages, spark_session as spark_session
-from .order.job import order_plan as order_plan, read_order as read_order
-from .order.reorder import reorder_short as reorder_short, settings_again as settings_again
+from .order.job import (
+    order_plan as order_plan,
+    read_order as read_order,
+    reorder_short as reorder_short,
+    settings_to_reuse as settings_to_reuse,
+)
 from .order.settings import check_settings as check_settings, licence_warnings as licence_warnings
 from .panel.answers import (
     Task as Task,
@@ -328,15 +332,16 @@ from .settings import (
 )
 from .store import Connection as Connection, connection as connection, open_store as open_store
 from .work.benchmark import WorkerSpeed as WorkerSpeed, measure_worker as measure_worker
-from .work.acceptance import (
-    acceptance_texts as acceptance_texts,
-    add_acceptance as add_acceptance,
-    describe_pace as describe_pace,
-)
 from .work.run import (
     gpu_numbers as gpu_numbers,
     run_here as run_here,
     run_on_gpus as run_on_gpus,
     run_worker as run_worker,
 )
-from .work.tables import candidates_frame as candidates_frame, jobs_frame as jobs_frame
+from .work.tables import (
+    acceptance_texts as acceptance_texts,
+    add_acceptance as add_acceptance,
+    candidates_frame as candidates_frame,
+    describe_pace as describe_pace,
+    jobs_frame as jobs_frame,
+)

@@ -12,10 +12,9 @@ from cobalance.generation.filters.filter import Judgement, PixelFilter
 from cobalance.generation.image_request import seed_of
 from cobalance.graph.jobs.lifecycle import drop_short, retry_job
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.order.reorder import reorder_short, settings_again
+from cobalance.workflows.order.job import order_plan, reorder_short, settings_to_reuse
 from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.work.acceptance import describe_pace
+from cobalance.workflows.work.tables import describe_pace
 from tests.e2e.small_jobs import candidates
 from tests.tiny.vision import save_owlv2
 
@@ -85,7 +84,7 @@ def test_what_is_never_accepted_is_held_back_until_somebody_decides(
     assert "the most that the job allows" in again["message"][1]
 
     # With another recipe's filters the same images are had.
-    settings = check_settings({**settings_again(found), "filters": {"sanity": {}}})
+    settings = check_settings({**settings_to_reuse(found), "filters": {"sanity": {}}})
     new_job = reorder_short(store, job, settings, places=())
     work()
     remade = read_job(store, new_job)

@@ -31,8 +31,8 @@ from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import writing
 from cobalance.graph.jobs import lifecycle as job_states, reports, status as jobs
 from cobalance.graph.tasks import lifecycle as task_states
-from cobalance.workflows.order import reorder as reorders
-from cobalance.workflows.work import acceptance, tables as work_tables
+from cobalance.workflows.order import job as job_orders
+from cobalance.workflows.work import tables as work_tables
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -83,17 +83,17 @@ def show(to: TableOutput, job: WorkId, limit: LimitOption = 50) -> None:
     # Only jobs that edit images have images to edit.
     edits = ["source_image"] if queries["source_image"].notna().any() else []
     progress = ["n", "state", "accepted", "rejected", *_ACCEPTANCE, "to_make", "message"]
-    queries = acceptance.add_acceptance(status, queries)
+    queries = work_tables.add_acceptance(status, queries)
     frame = queries[["position", "class_name", *edits, "concepts", *progress]]
     frame = frame.rename(columns={"class_name": "class"})
     if not to.is_shown:
         to.write(frame)
     else:
         _write_jobs(to, [status])
-        shown = frame.drop(columns=["message", "to_make", *_ACCEPTANCE])
-        shown["acceptance, %"] = acceptance.acceptance_texts(frame)
-        to.write(shown, unbroken=["state", "acceptance, %"])
-        for sentence in acceptance.describe_pace(status):
+        narrow = frame.drop(columns=["message", "to_make", *_ACCEPTANCE])
+        narrow["acceptance, %"] = work_tables.acceptance_texts(frame)
+        to.write(narrow, unbroken=["state", "acceptance, %"])
+        for sentence in work_tables.describe_pace(status):
             out.print(sentence)
         for message, rows in frame.groupby("message", sort=False):
             # The error of the whole job is printed already.
@@ -108,7 +108,7 @@ def show(to: TableOutput, job: WorkId, limit: LimitOption = 50) -> None:
 
 
 def _short_text(job: "jobs.Job") -> str:
-    """What can be done about queries that gave up."""
+    """Name the commands for queries with fewer images than wanted."""
     return (
         f"{inflect(job.short, 'queries')} gave up with fewer images than wanted. "
         f"To go on all the same: cobalance jobs retry {job.id} --short. To do without the rest: "
@@ -246,7 +246,7 @@ def retry(
 
 @app.command()
 def drop(job: JobId) -> None:
-    """Do without the images that queries gave up; what they have accepted stays."""
+    """Do without the missing images of queries that gave up; accepted ones stay."""
     with opened_store() as (store, _):
         dropped = job_states.drop_short(store, job)
     if dropped:
@@ -274,10 +274,10 @@ def reorder(
     """
     with opened_store() as (store, progress):
         earlier = jobs.read_job(store, job)
-        chosen = reorders.settings_again(earlier, recipe)
+        chosen = job_orders.settings_to_reuse(earlier, recipe)
         checked = read_settings(settings, chosen, {}, (), setting or ())
         places = folders().image_roots(earlier.dataset)
-        new_job = reorders.reorder_short(store, job, checked, progress, places=places)
+        new_job = job_orders.reorder_short(store, job, checked, progress, places=places)
     out.print(new_job)
     notes.print(f"Job {new_job} makes what job {job} gave up. Next: cobalance work --until-idle")
 

@@ -1,4 +1,4 @@
-"""Pilot of a job: some candidates of each query first, and what follows from the acceptance."""
+"""Pilot of a job: some candidates of each query first, and rounds by their acceptance."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ two rounds take longer than the pilot saves."""
 
 @dataclass(frozen=True)
 class Schedule:
-    """What the next round makes by the acceptance so far.
+    """Candidates of the next round by the acceptance so far.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def schedule(
     queries = [query for query in progress if query.is_open]
     limits = [candidate_limit(query, candidates_per_image) for query in queries]
     rows = [(query.n, query.accepted, query.made, query.surplus) for query in queries]
-    n, accepted, made, surplus = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    estimate = estimate_acceptance(n, accepted, made, limits, surplus)
+    n, accepted, candidates, surplus = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    estimate = estimate_acceptance(n, accepted, candidates, limits, surplus)
 
     # A pilot makes nothing in vain: at most as many as are wanted.
-    unmade_pilot = np.maximum(np.minimum(pilot_size(candidates_per_image), n) - made, 0)
+    unmade_pilot = np.maximum(np.minimum(pilot_size(candidates_per_image), n) - candidates, 0)
     counts = unmade_pilot if unmade_pilot.any() else estimate["next_count"].to_numpy()
 
     # Who retries a query wants it whatever its acceptance.
@@ -72,6 +72,7 @@ def schedule(
     )
 
     n_made = sum(query.made for query in progress)
+
     expected = None
     if n_made:
         to_make, low, high = sum_to_make(estimate[~is_hopeless])
@@ -94,7 +95,7 @@ def explain_hopeless(store: GraphStore, job: str, positions: Sequence[int]) -> d
     """Say why queries will not be had, by position; equal reasons have equal words."""
     ids = {query_id(job, position): position for position in positions}
     rejections = read_rejections(store, list(ids))
-    return {ids[query]: describe_rejections(found) for query, found in rejections.items()}
+    return {ids[query]: describe_rejections(of_query) for query, of_query in rejections.items()}
 
 
 def describe_rejections(rejections: Rejections) -> str:
@@ -108,18 +109,18 @@ def describe_rejections(rejections: Rejections) -> str:
     >>> describe_rejections(Rejections(27, [], [], ["It has no mask."] * 27))
     'It will not be had: 27 of 27 candidates are rejected. It has no mask.'
     """
-    begin, made = "It will not be had:", rejections.made
+    begin, n_candidates = "It will not be had:", rejections.made
     by_filter = Counter(name for names in rejections.filters for name in names)
     # Of filters that reject as many, the one that judges first.
     name, n_rejected = max(by_filter.items(), key=itemgetter(1), default=("", 0))
     if len(rejections.reasons) > n_rejected:
         reason, n_rejected = Counter(rejections.reasons).most_common(1)[0]
-        return f"{begin} {n_rejected:,} of {made:,} candidates are rejected. {reason}"
+        return f"{begin} {n_rejected:,} of {n_candidates:,} candidates are rejected. {reason}"
 
-    text = f"{begin} the filter {name} rejects {n_rejected:,} of {made:,} candidates"
+    text = f"{begin} the filter {name} rejects {n_rejected:,} of {n_candidates:,} candidates"
 
     missing = Counter(concept for concepts in rejections.not_found for concept in concepts)
-    never = [concept for concept, count in missing.items() if count == made]
+    never = [concept for concept, count in missing.items() if count == n_candidates]
     if never:
         text += f", and never finds {join_names(never)}"
     return f"{text}."

@@ -1,4 +1,4 @@
-"""Acceptance of candidates by query: its interval, images still to make, what will not be had."""
+"""Acceptance of candidates by query: its interval, images still to make, hopeless queries."""
 
 from math import ceil
 
@@ -34,7 +34,7 @@ def pilot_size(candidates_per_image: int) -> int:
 def estimate_acceptance(
     n: npt.ArrayLike,
     accepted: npt.ArrayLike,
-    made: npt.ArrayLike,
+    candidates: npt.ArrayLike,
     most: npt.ArrayLike,
     surplus: npt.ArrayLike = 0,
 ) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def estimate_acceptance(
 
     Parameters
     ----------
-    n, accepted, made : int arrays, shape (queries,)
+    n, accepted, candidates : int arrays, shape (queries,)
         Images wanted, accepted candidates, and all candidates of each query.
     most : int array, shape (queries,)
         Candidates that each may have in all.
@@ -74,29 +74,32 @@ def estimate_acceptance(
     >>> estimate["is_hopeless"].tolist()
     [False, True]
     """
-    wanted, counted, candidates, limit = (
-        np.asarray(values, dtype=np.float64) for values in (n, accepted, made, most)
+    n_wanted, n_accepted, n_candidates, limit = (
+        np.asarray(values, dtype=np.float64) for values in (n, accepted, candidates, most)
     )
-    hits = counted + np.asarray(surplus, dtype=np.float64)
-    missing = np.maximum(wanted - counted, 0)
-    candidates_left = np.maximum(limit - candidates, 0)
-    share, low, high = proportions(hits, candidates)
+    hits = n_accepted + np.asarray(surplus, dtype=np.float64)
 
-    # One accepted candidate more: without any, all are counted to be accepted.
-    common_rate = (hits.sum() + 1) / (candidates.sum() + 1)
-    rate = (hits + _PRIOR_CANDIDATES * common_rate) / (candidates + _PRIOR_CANDIDATES)
+    missing = np.maximum(n_wanted - n_accepted, 0)
+    candidates_left = np.maximum(limit - n_candidates, 0)
+
+    share, low, high = proportions(hits, n_candidates)
+
+    # One accepted candidate more, so that the rate is 1 before any is made, and never 0.
+    common_rate = (hits.sum() + 1) / (n_candidates.sum() + 1)
+    rate = (hits + _PRIOR_CANDIDATES * common_rate) / (n_candidates + _PRIOR_CANDIDATES)
+
     to_make = np.minimum(missing / rate, candidates_left)
-    to_make_low, to_make_high = _limits(rate, candidates, missing, to_make, candidates_left)
+    to_make_low, to_make_high = _limits(rate, n_candidates, missing, to_make, candidates_left)
 
     # Nothing is known of a query without candidates.
-    upper = np.where(candidates > 0, high, 1.0)
-    least = _LEAST_SHARE * wanted
-    is_hopeless = (missing > 0) & (counted + upper * candidates_left < least)
+    upper = np.where(n_candidates > 0, high, 1.0)
+    least = _LEAST_SHARE * n_wanted
+    is_hopeless = (missing > 0) & (n_accepted + upper * candidates_left < least)
 
-    # One that may yet prove hopeless is at most doubled.
-    is_doubtful = (candidates > 0) & (counted + low * candidates_left < least)
+    # A query that may yet prove hopeless makes at most as many as before.
+    is_doubtful = (n_candidates > 0) & (n_accepted + low * candidates_left < least)
     next_count = np.minimum(np.floor(missing / upper), candidates_left)
-    next_count = np.where(is_doubtful, np.minimum(next_count, candidates), next_count)
+    next_count = np.where(is_doubtful, np.minimum(next_count, n_candidates), next_count)
 
     return pd.DataFrame(
         {

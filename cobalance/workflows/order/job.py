@@ -25,12 +25,16 @@ from cobalance.generation import (
 from cobalance.graph import (
     ClassImages,
     GraphStore,
+    Job,
     create_job,
     dataset_state,
+    drop_short,
     read_class_images,
     read_cliques,
     read_image_concepts,
+    read_job,
     read_mining_options,
+    read_query_progress,
     splits_of,
 )
 from cobalance.graph.dataset import plans
@@ -88,8 +92,8 @@ def order_plan(
     # Prompts and files are checked with the settings that follow from the plan.
     job_settings = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
     if checked.pilot is None and checked.best_of == 1:
-        wanted = sum(query.n for query in queries)
-        if wanted > PILOT_ABOVE:
+        n_images = sum(query.n for query in queries)
+        if n_images > PILOT_ABOVE:
             job_settings["pilot"] = True
     final = read_job_settings(job_settings)
     _check_prompts(final, queries)
@@ -106,6 +110,80 @@ def order_plan(
         created_by=created_by,
         progress=progress,
     )
+
+
+_OF_ANY_RECIPE = ("hour_price", "image_price", "without_images")
+"""Settings that stay with another recipe."""
+
+
+def settings_to_reuse(job: Job, recipe: str | None = None) -> dict[str, Any]:
+    """The settings of a job to order with again, or those that another recipe can have, too."""
+    settings = dict(job.settings)
+    # Whether there is a pilot follows from the images that are ordered.
+    settings.pop("pilot", None)
+    if recipe is None:
+        return settings
+    return {
+        "recipe": recipe,
+        **{name: settings[name] for name in _OF_ANY_RECIPE if name in settings},
+    }
+
+
+def reorder_short(
+    store: GraphStore,
+    job: str,
+    settings: Mapping[str, Any],
+    progress: Progress = silent,
+    *,
+    places: Sequence[str],
+    created_by: str = "",
+) -> str:
+    """Create a job for the images that another one fell short of, and return its id.
+
+    They are no longer wanted of the other job, as with `drop_short`.
+
+    Parameters
+    ----------
+    job : str
+        The job with queries that are done with too few images.
+    settings, places, created_by
+        As `order_plan` takes them.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such job.
+    DataError
+        None of its queries is short.
+    OptionError
+        The settings do not suit them.
+    """
+    earlier = read_job(store, job)
+    queries = [
+        PlannedQuery(
+            query.class_name, query.concepts, query.n - query.accepted, query.edit, query.sources
+        )
+        for query in read_query_progress(store, job)
+        if query.state == "done" and query.accepted < query.n
+    ]
+    if not queries:
+        raise errors.DataError(
+            f"No query of job {job!r} has given up with fewer images than wanted, so that there is "
+            "nothing to order again."
+        )
+
+    new_job = order_plan(
+        store,
+        earlier.dataset,
+        earlier.plan,
+        queries,
+        settings,
+        progress,
+        places=places,
+        created_by=created_by,
+    )
+    drop_short(store, job)
+    return new_job
 
 
 def read_order(

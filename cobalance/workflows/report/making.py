@@ -10,7 +10,7 @@ from cobalance.graph import ALIVE_S, GraphStore, Job, list_jobs, read_queries
 from cobalance.statistics import proportions
 from cobalance.workflows.cells import is_missing
 from cobalance.workflows.report.markup import Column, paragraph, table
-from cobalance.workflows.work.acceptance import acceptance_texts, add_acceptance
+from cobalance.workflows.work.tables import acceptance_texts, add_acceptance
 
 MAX_JOBS = 5
 MAX_QUERIES = 20
@@ -58,11 +58,12 @@ def _job_columns(jobs: Sequence[Job]) -> list[Column]:
     """A row for each job."""
     # Where the best of several are chosen, filters reject none of them as such.
     accepted = np.array([job.accepted for job in jobs], dtype=np.float64)
-    made = np.array([job.made if job.best_of == 1 else 0 for job in jobs], dtype=np.float64)
+    judged = np.array([job.made if job.best_of == 1 else 0 for job in jobs], dtype=np.float64)
     shares = pd.DataFrame(
-        np.transpose(proportions(accepted, made)),
+        np.transpose(proportions(accepted, judged)),
         columns=["acceptance", "acceptance_low", "acceptance_high"],
     )
+
     return [
         Column("job", [job.id for job in jobs]),
         Column("state", [job.state for job in jobs]),

@@ -129,7 +129,9 @@ def test_queries_that_gave_up_are_dropped_or_ordered_again(run, planned, store):
 
 
 def test_the_help_says_from_where_on_there_is_a_pilot(run):
-    assert f"more than {PILOT_ABOVE} images" in " ".join(run("enqueue", "--help").stdout.split())
+    assert f"more than {PILOT_ABOVE} images" in " ".join(
+        run("enqueue", "--help").stdout.replace("│", "").split()
+    )
 
 
 def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):

@@ -80,7 +80,7 @@ def find_job(dataset: str, chosen: str) -> Job | None:
 
 
 def draw_remarks(job: Job) -> None:
-    """Draw what people should know of a job."""
+    """Draw a job's remarks, a line each."""
     for remark in job.remarks:
         st.text(remark)
 

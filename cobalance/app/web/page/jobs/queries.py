@@ -1,4 +1,4 @@
-"""The queries of a job, folded: counts, acceptance, and what to do with those that gave up."""
+"""The queries of a job, folded: counts, acceptance, another recipe for the missing images."""
 
 import math
 from collections.abc import Callable
@@ -40,7 +40,7 @@ from cobalance.workflows import (
     add_acceptance,
     check_settings,
     reorder_short,
-    settings_again,
+    settings_to_reuse,
 )
 
 PER_PAGE = 50
@@ -130,7 +130,7 @@ def _looks(job: Job) -> str | None:
 
 
 def _draw_reorder(job: Job) -> None:
-    """Draw the order of what queries gave up with another recipe."""
+    """Draw the order of the missing images with another recipe."""
     recipe = str(job.settings.get("recipe", DEFAULT))
     # The recipe may be of a plug-in that is no longer installed.
     if recipe not in RECIPES:
@@ -139,7 +139,7 @@ def _draw_reorder(job: Job) -> None:
     names = [name for name, other in RECIPES.items() if (other.plan is not None) == is_edit]
 
     def reorder() -> None:
-        checked = check_settings(settings_again(job, st.session_state["_reorder_recipe"]))
+        checked = check_settings(settings_to_reuse(job, st.session_state["_reorder_recipe"]))
         places = session.image_roots(job.dataset)
         reorder_short(session.store(), job.id, checked, places=places, created_by=user_name())
 
