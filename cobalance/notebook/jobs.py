@@ -228,7 +228,7 @@ class Job(SpeaksPython, Generic[MadeDataset]):
         return self
 
     def drop_short(self) -> Self:
-        """Do without the images that its queries gave up; what is accepted stays."""
+        """Do without the images that its queries gave up; accepted ones stay."""
         drop_short(self.graph, self.id)
         return self
 

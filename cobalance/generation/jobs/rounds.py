@@ -243,7 +243,7 @@ def next_round(
 
 
 def _reject_surplus(store: GraphStore, job: str, progress: Sequence[QueryProgress]) -> None:
-    """Reject what is accepted beyond the wanted images, the last ones by number.
+    """Reject accepted images beyond the wanted number, the last ones first.
 
     Which images a job accepts does not depend on how many its rounds ask for.
     """

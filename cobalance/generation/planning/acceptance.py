@@ -122,7 +122,7 @@ def _limits(
     to_make: FloatArray,
     candidates_left: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of the candidates to make, from those of the share accepted among them.
+    """Limits of the candidates to make, from the limits of their acceptance.
 
     That share differs from the true one, too: variances of both add up, as if the rate were from
     `size` candidates.

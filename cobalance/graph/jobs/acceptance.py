@@ -47,7 +47,7 @@ def read_rejections(store: GraphStore, queries: Sequence[str]) -> dict[str, Reje
 
 
 def reject_surplus(store: GraphStore, job: str, queries: Sequence[str]) -> None:
-    """Reject accepted candidates beyond those that their queries want, the last ones by number.
+    """Reject accepted candidates beyond the number that their queries want, the last first.
 
     What people have accepted stays, and takes no place. May be repeated.
     """

@@ -164,7 +164,7 @@ class Job:
 
     @property
     def cost(self) -> float | None:
-        """What the candidates so far cost by the prices of its settings; None without a price."""
+        """Cost of the candidates so far by the prices of its settings; None without a price."""
         hour_price = self.settings.get("hour_price")
         image_price = self.settings.get("image_price")
         if hour_price is None and image_price is None:
@@ -173,7 +173,7 @@ class Job:
 
     @property
     def cost_left(self) -> float | None:
-        """Estimated cost of what is still to make; None without a price or an estimate."""
+        """Estimated cost of the candidates still to make; None without a price or an estimate."""
         candidates_left = self.candidates_left
         if self.cost is None or candidates_left is None:
             return None

@@ -117,7 +117,7 @@ _OF_ANY_RECIPE = ("hour_price", "image_price", "without_images")
 
 
 def settings_to_reuse(job: Job, recipe: str | None = None) -> dict[str, Any]:
-    """The settings of a job to order with again, or those that another recipe can have, too."""
+    """A job's settings for another order; with another recipe, the few that any can have."""
     settings = dict(job.settings)
     # Whether there is a pilot follows from the images that are ordered.
     settings.pop("pilot", None)

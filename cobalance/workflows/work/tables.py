@@ -91,7 +91,7 @@ def acceptance_texts(queries: pd.DataFrame) -> list[str]:
 
 
 def describe_pace(job: Job) -> list[str]:
-    """Sentences on what a job has accepted in time and money, and on what is still to come."""
+    """Sentences on a job's accepted images in time and money, and on time and cost to its end."""
     sentences = []
     if job.accepted and job.accepted_per_second is not None:
         money = ""
