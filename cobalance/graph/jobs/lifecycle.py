@@ -224,7 +224,9 @@ def drop_short(store: GraphStore, job: str) -> int:
 
     They keep what is accepted, and are no longer short. Raises NotFoundError.
     """
-    rows = store.write(statements.DROP_SHORT, job=job)
+    words = ["Dropped: ", " of ", " images are enough."]
+    rows = store.write(statements.DROP_SHORT, job=job, words=words)
+
     dropped: int = require_one(rows, "job", job)["dropped"]
     return dropped
 

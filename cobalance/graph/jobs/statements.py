@@ -113,8 +113,7 @@ DROP_SHORT = Statement(
 {LOCK}
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id, state: 'done'}}) WHERE q.accepted < q.n
-  SET q.message = 'Dropped: ' + q.accepted + ' of ' + q.n + ' images are enough.',
-    q.n = q.accepted
+  SET q.message = $words[0] + q.accepted + $words[1] + q.n + $words[2], q.n = q.accepted
   RETURN count(q) AS dropped
 }}{RECOUNT}
 RETURN dropped""",
