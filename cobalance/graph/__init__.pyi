@@ -231,6 +231,7 @@ from .jobs.settlement import (
     read_made as read_made,
     settle_queries as settle_queries,
 )
+from .jobs.spending import release_image as release_image, reserve_image as reserve_image
 from .jobs.status import (
     Job as Job,
     list_jobs as list_jobs,

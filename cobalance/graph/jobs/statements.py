@@ -195,6 +195,19 @@ SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of,
 WITH j WHERE is_new{RECOUNT}""",
 )
 
+RESERVE_IMAGE = Statement(
+    "Count an image that a server is to be asked for, unless a job's budget is spent.",
+    f"""
+{LOCK}, coalesce(j.asked, 0) AS asked
+SET j.asked = asked + CASE WHEN $most IS NULL OR asked < $most THEN 1 ELSE 0 END
+RETURN j.asked > asked AS reserved""",
+)
+
+RELEASE_IMAGE = Statement(
+    "Take back the count of an image that a server has refused to make.",
+    f"{LOCK} SET j.asked = j.asked - 1",
+)
+
 ADD_CANDIDATES = Statement(
     "Add candidates to queries of a job, and end those that are complete by them if asked.",
     f"""

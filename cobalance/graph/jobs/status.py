@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import NO_LIMIT, require_one
+from cobalance.base import NO_LIMIT, inflect, require_one, text_if
 from cobalance.graph.database import JOB, GraphStore, Row
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id
@@ -44,6 +44,8 @@ class Job:
     expected, expected_low, expected_high : int or None
         Candidates at its end, as the acceptance was when its round began; None before the second
         round, and where the best of several are chosen.
+    asked : int or None
+        Images that servers were asked for; None where none was.
     """
 
     id: str
@@ -74,11 +76,14 @@ class Job:
     expected: int | None = None
     expected_low: int | None = None
     expected_high: int | None = None
+    asked: int | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks for people: why the job failed, notes on its images, changes since."""
         remarks = [self.error, self.note]
+        if self.asked is not None:
+            remarks.append(self._describe_spending(self.asked))
         if self.dataset_changed:
             remarks.append(
                 f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
@@ -87,6 +92,11 @@ class Job:
         if self.state in ("queued", "running") and not self.workers:
             remarks.append(waits_for(self.extra))
         return tuple(filter(None, remarks))
+
+    def _describe_spending(self, asked: int) -> str:
+        price = self.settings.get("making", {}).get("price") or 0.0
+        cost = text_if(price, f", which cost {asked * price:,.2f} at most")
+        return f"Servers were asked for {inflect(asked, 'images')}{cost}."
 
     @property
     def is_active(self) -> bool:
