@@ -23,12 +23,13 @@ from cobalance.generation.backends.pipelines.diffusion import (
     PipelineTask,
     inpainting_task,
 )
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
 from cobalance.vision import choose_device, choose_dtype, find_checkpoint, load_model
 
 
-class BrushNetOptions(CropOptions):
+class BrushNetOptions(CropOptions, DiffusionOptions):
     """Options of the backend brushnet.
 
     Parameters

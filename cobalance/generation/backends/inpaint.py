@@ -1,9 +1,9 @@
 """Backend that inpaints everything around the object, or the object itself."""
 
 from functools import partial
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from cobalance.base import Plugin
 from cobalance.generation.backends.compositing.framing import choose_output_size
@@ -14,12 +14,13 @@ from cobalance.generation.backends.pipelines.diffusion import (
     inpainting_task,
 )
 from cobalance.generation.backends.pipelines.kinds import choose_inpainting
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
 from cobalance.vision import find_checkpoint
 
 
-class InpaintOptions(CropOptions):
+class InpaintOptions(CropOptions, DiffusionOptions):
     """Options of the backend inpaint; `crop` paints the object, not its surroundings.
 
     Parameters
@@ -32,12 +33,6 @@ class InpaintOptions(CropOptions):
 
     paint: Literal["surroundings", "object"] = "surroundings"
     strength: float = Field(default=1.0, gt=0, le=1)
-
-    @model_validator(mode="after")
-    def _crops_objects(self) -> Self:
-        if self.crop and self.paint == "surroundings":
-            raise ValueError("crop paints the object in a crop of the image. Set paint to object")
-        return self
 
 
 PLUGIN = Plugin(

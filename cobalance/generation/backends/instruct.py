@@ -13,7 +13,11 @@ from pydantic import Field
 from cobalance.base import Plugin
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.cutout import to_pillow
-from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    PipelineTask,
+    whole_image_task,
+)
 from cobalance.generation.backends.pipelines.kinds import choose_editing
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
@@ -78,11 +82,7 @@ def _prepare(
     runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = framing.choose_output_size(options, source)
-    seen = runner.model_size(size)
-    image = to_pillow(framing.resize_image(framing.crop_source(source, size), seen))
-    return PipelineTask(
-        seen, lambda painted: GeneratedImage(framing.resize_image(painted, size)), {"image": image}
-    )
+    return whole_image_task(source, size, runner.model_size(size))
 
 
 def _prepare_crop(

@@ -7,12 +7,14 @@ one of 30. In a crop about it, the object has as many pixels as the model can pa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 from scipy import ndimage
 
 from cobalance.base import FloatArray
+from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.backends.compositing.framing import (
     Size,
     fit_source,
@@ -20,7 +22,6 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
 )
 from cobalance.generation.backends.pipelines.diffusion import PipelineTask, object_inputs
-from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.vision import ImageArray, MaskArray, PixelBox, find_box
 
@@ -30,7 +31,7 @@ MOST_CROPS = 8
 LEAST_MARGIN_PX = 16
 
 
-class CropOptions(DiffusionOptions):
+class CropOptions(ImageOptions):
     """Options of backends that paint an object within its outline.
 
     Parameters
@@ -47,6 +48,13 @@ class CropOptions(DiffusionOptions):
     crop: bool = False
     context: float = Field(default=0.5, ge=0, le=10)
     feather_px: int = Field(default=2, ge=0, le=64)
+
+    @model_validator(mode="after")
+    def _crops_objects(self) -> Self:
+        # Backends without the option `paint` paint the object alone.
+        if self.crop and getattr(self, "paint", "object") != "object":
+            raise ValueError("crop paints the object in a crop of the image. Set paint to object")
+        return self
 
 
 def cropped_task(

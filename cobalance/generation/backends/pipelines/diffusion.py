@@ -11,6 +11,7 @@ from cobalance.generation.backends.compositing.cutout import to_image, to_pillow
 from cobalance.generation.backends.compositing.framing import (
     Size,
     cover_mask,
+    crop_source,
     fit_source,
     kept_pixels,
     resize_image,
@@ -83,6 +84,17 @@ def inpainting_task(
         to_paint = ~resize_mask(mask, seen)
         inputs = {"image": to_pillow(resize_image(image, seen)), "mask_image": to_pillow(to_paint)}
     return PipelineTask(seen, finish, inputs)
+
+
+def whole_image_task(source: SourceImage, size: Size, seen: Size) -> PipelineTask:
+    """Task of a pipeline that edits a whole image; no pixel is sure to stay.
+
+    Images of another shape than the source's show as much of it as fills them, about its object.
+    """
+    image = to_pillow(resize_image(crop_source(source, size), seen))
+    return PipelineTask(
+        seen, lambda painted: GeneratedImage(resize_image(painted, size)), {"image": image}
+    )
 
 
 def object_inputs(
