@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import Field
 
 from cobalance.base import Options, Plugin
-from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
 
 SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 """URL prefix of IPTC digital source types."""
@@ -57,8 +57,13 @@ class Backend(Protocol):
 
     needs_source: bool
 
-    def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
+    def generate(
+        self, requests: Sequence[ImageRequest]
+    ) -> Sequence[GeneratedImage | GenerationError]:
         """Generate one image per request, in the same order.
+
+        Where a request alone failed, its error is in the image's place: the candidate is rejected
+        with that reason.
 
         An image depends on its request, on the backend's options and, in half precision by a grey
         level or two, on what else is in the batch; never on what was made before. Its ``kept`` says
@@ -71,6 +76,8 @@ class Backend(Protocol):
             of its object at the size.
         OutOfMemoryError
             The batch is too large for the device.
+        JobBlockedError
+            No image can be made until someone sees to it.
         """
 
     def describe(self) -> Mapping[str, Any]:

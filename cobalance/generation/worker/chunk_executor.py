@@ -31,8 +31,6 @@ _log = logging.getLogger(__name__)
 _TRIES = 2
 # A chunk that ends its worker each time is halved after so many starts.
 _STARTS = 4
-# A query fails after so many images in a row that failed for one reason.
-_REPEATS = 4
 
 
 class _ChunkFailedError(Exception):
@@ -114,12 +112,7 @@ class ChunkExecutor:
                 raise
             reason = str(error)
         ((query, _),) = chunk.items
-        if runner.failures.count(query, reason) >= _REPEATS:
-            message = (
-                f"{_REPEATS} images in a row could not be generated, for the same reason: "
-                f"{reason.rstrip('.')}. Put that right, then retry the job."
-            )
-            runner.failures.fail([query], message)
+        if runner.failures.record(query, reason):
             record.clear_starts()
             return None
 
@@ -142,7 +135,6 @@ class ChunkExecutor:
                     _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
                     reason = str(error) or type(error).__name__
                 else:
-                    runner.failures.reset(query for query, _ in chunk.items)
                     return rows
         raise _ChunkFailedError(reason)
 
@@ -159,6 +151,8 @@ class ChunkExecutor:
                 folder, images, settings.image_format, keep_rejected=settings.keep_rejected
             )
             record.write(rows)
+        if runner.account is not None:
+            runner.account.forget(chunk.candidates())
         return rows
 
     def _fail_queries(self, runner: JobRunner, attempt: int) -> None:

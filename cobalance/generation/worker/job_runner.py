@@ -21,13 +21,18 @@ from cobalance.generation.image_request import (
 )
 from cobalance.generation.jobs.chunks import Chunk, candidate_id
 from cobalance.generation.jobs.patches import needs_patch
+from cobalance.generation.jobs.rounds import NOT_GENERATED
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.variants import Variant
 from cobalance.generation.output.image_files import JudgedImage
 from cobalance.generation.output.manifest_rows import Row, judge_row, new_row
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import Sources
+from cobalance.generation.worker.job_account import JobAccount
 from cobalance.generation.worker.source_picker import SourcePicker
+
+# A query fails after so many images in a row that failed for one reason.
+_REPEATS = 4
 
 
 class QueryFailures:
@@ -46,6 +51,17 @@ class QueryFailures:
         previous, times = self._repeats.get(query, (reason, 0))
         self._repeats[query] = reason, times + 1 if previous == reason else 1
         return self._repeats[query][1]
+
+    def record(self, query: int, reason: str) -> bool:
+        """Count a failure; mark the query as blocked, and say so, after several in a row."""
+        if self.count(query, reason) < _REPEATS:
+            return False
+        message = (
+            f"{_REPEATS} images in a row could not be generated, for the same reason: "
+            f"{reason.rstrip('.')}. Put that right, then retry the job."
+        )
+        self.fail([query], message)
+        return True
 
     def reset(self, queries: Iterable[int]) -> None:
         """Forget the failures in a row of queries that have succeeded."""
@@ -82,6 +98,8 @@ class JobRunner:
         The dataset's images; None where it has no image files.
     device : context manager
         Held while backend and filters compute; other threads may read and write files meanwhile.
+    account : JobAccount or None
+        Of a backend whose images cost something.
     """
 
     job: str
@@ -91,6 +109,7 @@ class JobRunner:
     filters: Mapping[str, Filter]
     sources: Sources | None
     device: AbstractContextManager[Any]
+    account: JobAccount | None = None
     failures: QueryFailures = field(default_factory=QueryFailures, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +119,8 @@ class JobRunner:
     def run(self, chunk: Chunk) -> list[JudgedImage]:
         """Generate and judge a chunk's images, in the chunk's order.
 
-        A candidate that has no source is rejected without an image.
+        A candidate that has no source, or that the backend alone failed at, is rejected without an
+        image.
 
         Raises
         ------
@@ -111,16 +131,26 @@ class JobRunner:
         GenerationError
             Some image cannot be generated; which one is unknown.
         """
+        items = dict(zip(chunk.candidates(), chunk.items, strict=True))
         requests, rejected = self._requests(chunk)
-        images, judgements, seconds = self._generate(requests)
+        results, judgements, seconds = self._generate(requests)
 
         judged = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
-        for request, image, by_filter in zip(requests, images, judgements, strict=True):
+        self.failures.reset(items[candidate][0] for candidate in rejected)
+        for request, result, by_filter in zip(requests, results, judgements, strict=True):
+            item = items[request.id]
+            if isinstance(result, GenerationError):
+                self.failures.record(item[0], str(result))
+                row = self._reject(item, chunk, NOT_GENERATED + str(result))
+                judged[request.id] = JudgedImage(row, None)
+                continue
+
+            self.failures.reset([item[0]])
             why = self._picker.why_painted(request.class_name) if request.source is None else ""
-            row = judge_row(self._row(request, chunk, why), image, by_filter)
+            row = judge_row(self._row(request, chunk, why), result, by_filter)
             row |= {"seconds": seconds / len(requests)}
-            judged[request.id] = JudgedImage(row, image, _embed(request, by_filter))
-        return [judged[candidate] for candidate in chunk.candidates()]
+            judged[request.id] = JudgedImage(row, result, _embed(request, by_filter))
+        return [judged[candidate] for candidate in items]
 
     def reject(self, chunk: Chunk, reason: str) -> list[Row]:
         """Give rows for a chunk whose images cannot be generated."""
@@ -194,21 +224,27 @@ class JobRunner:
 
     def _generate(
         self, requests: Sequence[ImageRequest]
-    ) -> tuple[list[GeneratedImage], list[dict[str, Judgement]], float]:
-        """Images, the judgements of each by filter, and the seconds that all took."""
+    ) -> tuple[Sequence[GeneratedImage | GenerationError], list[dict[str, Judgement]], float]:
+        """Images or errors, the judgements of each by filter, and the seconds that all took."""
         if not requests:
             return [], [], 0.0
 
         by_request: list[dict[str, Judgement]] = [{} for _ in requests]
         with self.device:
             started = time.perf_counter()
-            images = self.backend.generate(requests)
+            results = self.backend.generate(requests)
+            made = {
+                position: result
+                for position, result in enumerate(results)
+                if isinstance(result, GeneratedImage)
+            }
+            made_requests = [requests[position] for position in made]
             for name, judge in self.filters.items():
-                judgements = judge.judge(requests, images)
-                for by_filter, judgement in zip(by_request, judgements, strict=True):
-                    by_filter[name] = judgement
+                judgements = judge.judge(made_requests, list(made.values()))
+                for position, judgement in zip(made, judgements, strict=True):
+                    by_request[position][name] = judgement
             seconds = time.perf_counter() - started
-        return images, by_request, seconds
+        return results, by_request, seconds
 
     def _row(self, request: ImageRequest, chunk: Chunk, why_painted: str = "") -> Row:
         return new_row(

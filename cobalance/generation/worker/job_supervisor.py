@@ -8,6 +8,7 @@ from cobalance.generation.jobs.chunks import cut_round
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
+from cobalance.generation.worker.job_account import answers_folder
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.graph import (
     ActiveTask,
@@ -52,6 +53,7 @@ class JobSupervisor:
                 queue.enqueue(chunks, begun.attempt, settings.needs)
                 return
             note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
+            self._folder.delete_folder(answers_folder(job))
             self._store.run(lambda store: end_job(store, job, note=note))
             queue.delete_job(job)
         except NotFoundError:

@@ -11,9 +11,11 @@ from typing import Any
 from cobalance.base import PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
+from cobalance.generation.backends.remote.account import PaidBackend
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.variants import check_scales
+from cobalance.generation.worker.job_account import JobAccount
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
 from cobalance.graph import CONCEPT, read_names, read_query_progress
@@ -126,7 +128,10 @@ class RunnerSlot:
             # Images that the plan left out lend no object either.
             sources = sources.only(edited)
         self._opened_as = opened_as
-        return JobRunner(job, settings, queries, backend, filters, sources, self._device)
+        account = None
+        if isinstance(backend, PaidBackend):
+            account = backend.account = JobAccount(self._store, self._resources.folder, job)
+        return JobRunner(job, settings, queries, backend, filters, sources, self._device, account)
 
     def _take_backend(self, opened_as: tuple[str, str]) -> Backend | None:
         """Drop the last runner, whose memory the next needs; its backend if it is the same."""

@@ -15,7 +15,11 @@ import cobalance.generation.sources.sampler
 from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters.filter import Judgement
-from cobalance.generation.image_request import NoSourceError
+from cobalance.generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    NoSourceError,
+)
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import ChunkRecord, read_vectors, write_vectors
@@ -251,3 +255,58 @@ def test_vectors_go_with_an_image_that_has_a_source(open_runner, folder):
     assert found[:2] + found[3:5] == ("job/000000/000000", "cat", "0", "cat")
     assert (found.vector.tolist(), found.source_vector.tolist()) == ([1.0] * 3, [0.0] * 3)
     assert found.vector.dtype == np.float32
+
+
+class HalfFailing:
+    """A backend that has no image for odd candidates."""
+
+    needs_source = False
+
+    def generate(self, requests):
+        pixels = np.zeros((8, 8, 3), np.uint8)
+        return [
+            GenerationError("Refused.") if int(request.id[-1]) % 2 else GeneratedImage(pixels)
+            for request in requests
+        ]
+
+    def describe(self):
+        return {"backend": "half", "digital_source_type": "test"}
+
+
+class Counting:
+    """A filter that accepts all, and notes how many images it saw."""
+
+    def __init__(self):
+        self.seen = []
+
+    def judge(self, requests, images):
+        self.seen.append(
+            [
+                (request.id, image.image.shape)
+                for request, image in zip(requests, images, strict=True)
+            ]
+        )
+        return [Judgement(1.0) for _ in requests]
+
+    def describe(self):
+        return {}
+
+
+def test_a_candidate_that_the_backend_has_failed_at_is_rejected_alone(open_runner):
+    runner = open_runner({SECRET.format(0): png()})
+    runner.backend, judge = HalfFailing(), Counting()
+    runner.filters = {"counting": judge}
+    chunk = Chunk("job", "000", tuple((0, i) for i in range(6)))
+    judged = runner.run(chunk)
+    assert [image.row["verdict"] for image in judged] == ["accepted", "rejected"] * 3
+    assert [image.row["reason"] for image in judged if image.image is None] == [
+        "It could not be generated: Refused."
+    ] * 3
+    assert [[name for name, _ in seen] for seen in judge.seen] == [chunk.candidates()[::2]]
+    # Images in between begin the count anew.
+    assert runner.failures.take() == {}
+
+    runner.run(Chunk("job", "001", tuple((0, i) for i in (7, 9))))
+    runner.run(Chunk("job", "002", ((0, 11),)))
+    ((message, queries),) = runner.failures.take().items()
+    assert (queries, message[:26]) == ([0], "4 images in a row could no")

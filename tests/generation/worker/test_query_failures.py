@@ -21,3 +21,12 @@ def test_each_failed_query_is_given_once_by_its_first_message():
     assert failures.take() == {"no images": [1, 2], "no words": [3]}
     failures.fail([1], "no images")
     assert failures.take() == {}
+
+
+def test_a_query_fails_after_four_failures_in_a_row():
+    failures = QueryFailures()
+    assert [failures.record(1, "No words.") for _ in range(4)] == [False, False, False, True]
+    assert failures.take() == {
+        "4 images in a row could not be generated, for the same reason: No words. Put that right, "
+        "then retry the job.": [1]
+    }

@@ -1,0 +1,1 @@
+"""What backends share that have their images made by a server: limits, retries and a budget."""
