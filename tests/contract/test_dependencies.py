@@ -52,7 +52,6 @@ NOT_DECLARED = {
 NOT_IMPORTED = {
     "accelerate": "diffusers and transformers import it for a model larger than the GPU",
     "authlib": "st.login imports it",
-    "httpx": "st.login imports it",
     "py2neo": "people's own code imports it",
     "neo4j-rust-ext": "the neo4j driver imports it in place of its own codec",
     "scikit-image": "the demo reads its photographs as files",

@@ -17,6 +17,8 @@ BACKENDS: "Plugins[Backend, Plugin]" = Plugins(
         "instruct": "cobalance.generation.backends.instruct",
         "brushnet": "cobalance.generation.backends.brushnet",
         "patch": "cobalance.generation.backends.patch",
+        "http": "cobalance.generation.backends.http",
+        "comfyui": "cobalance.generation.backends.comfyui",
     },
     "backends",
     calls="generate(requests); describe()",

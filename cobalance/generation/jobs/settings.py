@@ -181,7 +181,8 @@ class JobSettings(BaseModel):
     @property
     def keeps_scene(self) -> bool:
         """Whether the object is made anew and all else is kept, so that it may be of any class."""
-        return self.making.get("paint") == "object" or self.backend == "instruct"
+        paints = self.making.get("paint")
+        return paints in ("object", "everything") or self.backend == "instruct"
 
     @property
     def segmenters(self) -> tuple[str, ...]:

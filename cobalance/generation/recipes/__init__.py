@@ -21,6 +21,8 @@ RECIPES: "Declarations[Recipe]" = Declarations(
         "pinpoint": "cobalance.generation.recipes.pinpoint",
         "gensynth": "cobalance.generation.recipes.gensynth",
         "genswap": "cobalance.generation.recipes.genswap",
+        "http": "cobalance.generation.recipes.http",
+        "comfyui": "cobalance.generation.recipes.comfyui",
     },
     "recipes",
     "cobalance.generation.recipes.recipe.Recipe",

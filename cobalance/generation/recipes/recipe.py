@@ -63,6 +63,31 @@ MODEL_FIELDS = (
 )
 
 
+SERVER_FIELDS = (
+    FormField(
+        "url",
+        "Server",
+        "Its address, as workers reach it; several with spaces between them share the work.",
+    ),
+    FormField(
+        "send_images",
+        "Images may leave",
+        "Whether images may be sent to a server on another machine than the workers'.",
+    ),
+    FormField("paint", "Paint", "What is painted; with **everything** no pixel is sure to stay."),
+    FormField(
+        "max_images",
+        "Most images to ask for",
+        "All workers and tries together; the job stops there.",
+        "any number",
+    ),
+    FormField("price", "Price of an image", "What each try costs that may have made one."),
+    FormField("max_cost", "Most to spend", "The job stops there; needs the price.", "any amount"),
+)
+"""Of recipes with a server. Key files are for commands and Python: whoever names a file here and a
+server could have the file sent there."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Declaration):
     """A way of making images, from the query to the accepted image.

@@ -1,0 +1,167 @@
+"""Backend that asks a server with OpenAI's API of images, such as SGLang, vLLM-Omni or a service.
+
+It sends ``POST {url}/images/edits``. OpenAI's mask is transparent where the image is painted, and
+SGLang ignores a mask; vLLM-Omni takes one that is white there, as ``mask_image``. So whatever a
+server has painted elsewhere is put back here, bit by bit.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from cobalance.base import Image, Plugin
+from cobalance.generation.backends.remote.backend import (
+    Answer,
+    Query,
+    RemoteBackend,
+    png_file,
+    select_facts,
+)
+from cobalance.generation.backends.remote.options import RemoteOptions
+from cobalance.generation.backends.remote.server import Reply, Server, ServerFaultError
+
+_OWN_FIELDS = ("image", "mask", "mask_image", "prompt", "n", "size", "model")
+_FACTS = ("id", "created", "model", "size", "quality", "output_format", "background", "usage")
+"""What answers tell of an image, beside the image."""
+
+
+class HttpOptions(RemoteOptions):
+    """Options of the backend http.
+
+    Parameters
+    ----------
+    model : str or None
+        The model's name there; None for the only one of a server that has one.
+    mask_as : {"mask", "mask_image", "none"}
+        The field with the mask: ``mask`` as OpenAI has it, ``mask_image`` as vLLM-Omni does, or
+        none. The pixels to keep are put back in each case.
+    fields : mapping of str to str, number or None
+        Further fields of the request, such as ``num_inference_steps``; None leaves one out that
+        the server does not know, as ``seed`` and ``response_format``.
+    """
+
+    model: str | None = Field(default=None, min_length=1)
+    mask_as: Literal["mask", "mask_image", "none"] = "mask"
+    fields: Mapping[str, str | int | float | None] = Field(default_factory=dict)
+
+    @field_validator("fields")
+    @classmethod
+    def _leaves_own_fields(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name in _OWN_FIELDS:
+            if name in fields:
+                raise ValueError(f"{name} is filled in for each image. Leave it out of fields")
+        return fields
+
+
+PLUGIN = Plugin(
+    "http",
+    "Has a server paint the surroundings, the object or all, by OpenAI's API of images.",
+    extra="worker",
+    options=HttpOptions,
+)
+
+
+def open_backend(options: HttpOptions) -> RemoteBackend:
+    """Open a backend that asks one or more servers by OpenAI's API.
+
+    Raises
+    ------
+    OptionError
+        The key file cannot be used.
+    """
+    return RemoteBackend("http", options, ImageEdits(options).ask, options.model)
+
+
+@dataclass(eq=False)
+class ImageEdits:
+    """OpenAI's ``/images/edits``; for any number of threads."""
+
+    options: HttpOptions
+    _checked: set[str] = field(default_factory=set, init=False)
+    _checking: Lock = field(default_factory=Lock, init=False)
+
+    def ask(self, server: Server, query: Query) -> Answer:
+        """Ask a server for an image.
+
+        Raises
+        ------
+        ServerFaultError
+            It has another model, refuses, or answers with something else than an image.
+        """
+        with self._checking:
+            if server.url not in self._checked:
+                self._check_model(server)
+                self._checked.add(server.url)
+
+        fields, files = self._fields(query), {"image": ("image.png", png_file(query.image))}
+        if query.mask is not None and self.options.mask_as != "none":
+            mask = query.mask if self.options.mask_as == "mask_image" else _transparent(query.mask)
+            files[self.options.mask_as] = ("mask.png", png_file(mask))
+        reply = server.send("POST", "/images/edits", charged=True, data=fields, files=files)
+        return self._read(server, reply)
+
+    def _fields(self, query: Query) -> dict[str, str]:
+        """The fields of a request that are text."""
+        height, width = query.size
+        fields: dict[str, Any] = {
+            "prompt": query.prompt,
+            "n": 1,
+            "size": f"{width}x{height}",
+            "seed": query.seed,
+            "response_format": "b64_json",
+            "model": self.options.model,
+            **self.options.fields,
+        }
+        return {name: str(value) for name, value in fields.items() if value is not None}
+
+    def _check_model(self, server: Server) -> None:
+        """Raise ServerFaultError where a server lists its models and lacks the one to ask for.
+
+        vLLM-Omni takes any name, and paints with the model that it has.
+        """
+        try:
+            listed = server.send("GET", "/models", charged=False).json().get("data")
+        except ServerFaultError:
+            # Not all servers list them.
+            return
+        names = [model.get("id") for model in listed or () if isinstance(model, dict)]
+        if names and self.options.model is not None and self.options.model not in names:
+            known = server.hide_key(", ".join(map(str, names)))
+            message = f"has no model {self.options.model}, but {known}"
+            raise ServerFaultError(message, "stop", charged=False)
+
+    def _read(self, server: Server, reply: Reply) -> Answer:
+        """Read the image of an answer, and what else it tells."""
+        body = reply.json()
+        data = body.get("data")
+        first = data[0] if isinstance(data, list) and data else None
+        content = first.get("b64_json") if isinstance(first, dict) else None
+        if not isinstance(first, dict) or not isinstance(content, str):
+            raise ServerFaultError("answers with no image in Base64 (data[0].b64_json)")
+        try:
+            image = base64.b64decode(content, validate=True)
+        except binascii.Error:
+            raise ServerFaultError("answers with an image that is no Base64") from None
+
+        model, wanted = body.get("model"), self.options.model
+        if wanted is not None and model not in (None, wanted):
+            message = f"painted with the model {server.hide_key(str(model))}, not with {wanted}"
+            raise ServerFaultError(message, "stop")
+
+        told = {name: body.get(name) for name in _FACTS}
+        told["request_id"] = reply.headers.get("x-request-id")
+        told["revised_prompt"] = first.get("revised_prompt")
+        facts = select_facts(server, **told)
+        return Answer(image, facts, str(body.get("size", "")))
+
+
+def _transparent(mask: "Image.Image") -> "Image.Image":
+    """A mask that is transparent where it was white, as OpenAI has it."""
+    picture = Image.merge("RGBA", [mask, mask, mask, mask])
+    picture.putalpha(mask.point(lambda value: 255 - value))
+    return picture
