@@ -2,8 +2,6 @@
 
 import hashlib
 import io
-import subprocess
-import sys
 from random import Random
 
 import numpy as np
@@ -19,6 +17,7 @@ from tests.browser.server import environment_of
 from tests.support.manifests import read_manifest
 from tests.support.provenance import read_provenance
 from tests.support.waiting import until
+from tests.support.worker_processes import Workers
 
 CONCEPTS = ("cow", "forest_road", "gate", "street sign")
 SETTINGS = {"filters": {"sanity": {}, "blank": {}}}
@@ -32,35 +31,6 @@ def loaded(store, dataset):
     ]
     write_annotations(store, dataset, Annotations.from_records(records), source="test")
     return dataset
-
-
-class Workers:
-    """Two workers, started again when they are killed."""
-
-    def __init__(self, environment, folder):
-        self.environment, self.folder, self.processes = environment, folder, {}
-
-    def start(self, which):
-        with (self.folder / f"worker-{which}.log").open("ab") as log:
-            self.processes[which] = subprocess.Popen(
-                [sys.executable, "-m", "cobalance.app", "work", "--dead-after", "3"],
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-            )
-
-    def kill(self, which):
-        self.processes[which].kill()
-        self.processes[which].wait()
-
-    def logs(self):
-        return "\n".join(path.read_text() for path in sorted(self.folder.glob("worker-*.log")))
-
-    def end(self):
-        for process in self.processes.values():
-            process.terminate()
-        for process in self.processes.values():
-            process.wait(60)
 
 
 def queries_for(images):
