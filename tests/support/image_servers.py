@@ -3,6 +3,7 @@
 import base64
 import email.policy
 import json
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -319,6 +320,16 @@ WORKFLOW: dict[str, Any] = {
 """A workflow with the titles that are filled in."""
 
 
+class ImageServer(ThreadingHTTPServer):
+    """Answers each request in a thread; clients may be killed."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def image_server(
     kind: type[Handler] = OpenAiHandler, next_fault: Callable[[], str] = str
@@ -326,8 +337,7 @@ def image_server(
     """Serve images on a free port of 127.0.0.1 for the length of a ``with`` block."""
     painter = Painter(next_fault)
     handler = type("Bound", (kind,), {"painter": painter})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = ImageServer(("127.0.0.1", 0), handler)
     address = f"http://127.0.0.1:{server.server_address[1]}"
     painter.url = address + ("/v1" if kind is OpenAiHandler else "")
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

@@ -129,7 +129,8 @@ class ImageEdits:
         except ServerFaultError:
             # Not all servers list them.
             return
-        names = [model.get("id") for model in listed or () if isinstance(model, dict)]
+        models = listed if isinstance(listed, list) else []
+        names = [model.get("id") for model in models if isinstance(model, dict)]
         if names and self.options.model is not None and self.options.model not in names:
             known = server.hide_key(", ".join(map(str, names)))
             message = f"has no model {self.options.model}, but {known}"

@@ -58,8 +58,8 @@ class RemoteOptions(CropOptions):
     tries : int
         How often an image is asked for until the job stops.
     pause_s : float
-        Pause after a try that failed, doubled after each further one; a server that names a pause
-        gets that.
+        Pause after a try that failed, doubled after each further one, and no shorter than the
+        server says.
     timeout_s : float
         Seconds for one image.
     at_once : int
