@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from cobalance.base import InputError, OptionError, Plugin, read_within
+from cobalance.base import InputError, Plugin, read_within
 from cobalance.generation.backends.remote.backend import (
     Answer,
     Query,
@@ -39,52 +39,6 @@ _INPUTS: Mapping[str, tuple[str, ...]] = {
 """Titles of nodes, and the names that the input to fill in may have; the first one counts."""
 _LOADERS = ("ckpt_name", "unet_name")
 """Inputs of nodes that load a model."""
-
-
-class ComfyuiOptions(RemoteOptions):
-    """Options of the backend comfyui.
-
-    Parameters
-    ----------
-    workflow : str or None
-        A file with a workflow in ComfyUI's API format, on the workers' machine. Nodes with the
-        titles image, mask, prompt, seed and output are filled in and read.
-    poll_s : float
-        Pause between two looks for a result.
-    """
-
-    url: ServerUrls = "http://127.0.0.1:8188"
-    workflow: FilePath = None
-    poll_s: float = Field(default=0.5, gt=0, le=60)
-
-
-PLUGIN = Plugin(
-    "comfyui",
-    "Has a workflow of ComfyUI paint the surroundings, the object or all.",
-    extra="worker",
-    options=ComfyuiOptions,
-)
-
-
-def open_backend(options: ComfyuiOptions) -> RemoteBackend:
-    """Open a backend that runs a workflow on one or more servers.
-
-    Raises
-    ------
-    OptionError
-        No workflow is named, or the key file cannot be used.
-    InputError
-        The workflow cannot be read, or lacks a node that is needed.
-    """
-    if options.workflow is None:
-        raise OptionError(
-            "The backend comfyui runs a workflow, and none is named. Name its file with "
-            "making.workflow."
-        )
-    workflow = read_workflow(Path(options.workflow), has_mask=options.paint != "everything")
-    settings = {"workflow_sha256": workflow.sha256}
-    ask = Workflows(options, workflow).ask
-    return RemoteBackend("comfyui", options, ask, workflow.models, settings)
 
 
 @dataclass(frozen=True)
@@ -182,6 +136,63 @@ def _find_node(file: Path, nodes: Mapping[str, Any], title: str) -> str:
             "and output are needed.",
         )
     return titled[0]
+
+
+class ComfyuiOptions(RemoteOptions):
+    """Options of the backend comfyui.
+
+    Parameters
+    ----------
+    workflow : str or None
+        A file with a workflow in ComfyUI's API format, on the workers' machine. Nodes with the
+        titles image, mask, prompt, seed and output are filled in and read.
+    poll_s : float
+        Pause between two looks for a result.
+    """
+
+    url: ServerUrls = "http://127.0.0.1:8188"
+    workflow: FilePath = None
+    poll_s: float = Field(default=0.5, gt=0, le=60)
+
+    @model_validator(mode="after")
+    def _has_a_workflow(self) -> Self:
+        if self.workflow is None:
+            raise ValueError("it runs a workflow, and none is named. Name its file with workflow")
+        # Where jobs are ordered it need not be: only workers read it.
+        if Path(self.workflow).exists():
+            try:
+                self.read_workflow()
+            except InputError as error:
+                raise ValueError(str(error)) from error
+        return self
+
+    def read_workflow(self) -> Workflow:
+        """Read the workflow; errors as of the function of this name."""
+        return read_workflow(Path(self.workflow or ""), has_mask=self.paint != "everything")
+
+
+PLUGIN = Plugin(
+    "comfyui",
+    "Has a workflow of ComfyUI paint the surroundings, the object or all.",
+    extra="worker",
+    options=ComfyuiOptions,
+)
+
+
+def open_backend(options: ComfyuiOptions) -> RemoteBackend:
+    """Open a backend that runs a workflow on one or more servers.
+
+    Raises
+    ------
+    OptionError
+        The key file cannot be used.
+    InputError
+        The workflow cannot be read, or lacks a node that is needed.
+    """
+    workflow = options.read_workflow()
+    settings = {"workflow_sha256": workflow.sha256}
+    ask = Workflows(options, workflow).ask
+    return RemoteBackend("comfyui", options, ask, workflow.models, settings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,10 @@ def test_each_model_has_its_figures(tmp_path):
 def test_a_person_is_told_how_to_take_one(tmp_path):
     done = call(NOTHING | {"HOME": str(tmp_path)}, "backends")
     assert "Z-Image-Turbo" in done.stdout
-    assert done.stderr == ("To take one: cobalance enqueue DATASET --backend NAME --model MODEL\n")
+    assert done.stderr == (
+        "To take one: cobalance enqueue DATASET --backend NAME --model MODEL\n"
+        "To have a server make the images: --recipe http, or comfyui\n"
+    )
 
 
 def test_the_page_has_the_same_table():

@@ -151,10 +151,10 @@ def test_a_workflow_that_cannot_be_filled_in_is_refused(
 ) -> None:
     file = tmp_path / "workflow.json"
     file.write_bytes(content)
-    with pytest.raises(InputError) as error:
-        BACKENDS.open("comfyui", {"workflow": str(file)})
+    with pytest.raises(OptionError) as error:
+        BACKENDS.check("comfyui", {"workflow": str(file)})
     assert says in str(error.value)
-    assert str(error.value).startswith(str(file))
+    assert str(error.value).startswith(f"The backend comfyui: {file}")
 
 
 def test_a_workflow_without_a_mask_edits_whole_images(tmp_path: Path) -> None:
@@ -165,7 +165,8 @@ def test_a_workflow_without_a_mask_edits_whole_images(tmp_path: Path) -> None:
 
 
 def test_a_workflow_is_needed(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"none is named. Name its file with making\.workflow"):
-        BACKENDS.open("comfyui", {})
+    with pytest.raises(OptionError, match="none is named"):
+        BACKENDS.check("comfyui", {})
+    assert BACKENDS.check("comfyui", {"workflow": str(tmp_path / "elsewhere.json")})
     with pytest.raises(InputError, match=r"absent\.json: cannot be read \(No such file"):
         BACKENDS.open("comfyui", {"workflow": str(tmp_path / "absent.json")})

@@ -349,5 +349,4 @@ def test_a_worker_needs_no_packages_of_models() -> None:
         command = [sys.executable, "-c", WITHOUT_MODELS, painter.url]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "(64, 64, 3)\n", done.stderr
-    for name in ("http", "comfyui"):
-        assert JobSettings(recipe=name).extras == ["worker"]
+    assert [JobSettings(recipe=name).extras for name in ("http", "comfyui")] == [["worker"]] * 2
