@@ -75,7 +75,7 @@ def main() -> None:
         f"{outcome.seconds:.0f} s\n"
         f"requests to the servers: {requests[0]} and {requests[1]}\n"
         f"painted: {outcome.painted}, delivered whole: {outcome.delivered}\n"
-        f"counted: {outcome.job.asked}, budget: {outcome.budget}"
+        f"counted: {outcome.job.requested}, budget: {outcome.budget}"
     )
 
 

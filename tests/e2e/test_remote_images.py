@@ -52,14 +52,14 @@ def test_a_budget_that_is_spent_ends_the_job_with_what_was_made(store, ordered, 
         job = ordered(painter.url, chunk_size=2, max_cost=0.7, price=0.1)
         work()
         found = read_job(store, job)
-        assert (found.state, found.asked) == ("failed", 7)
+        assert (found.state, found.requested) == ("failed", 7)
         assert found.error.startswith("The budget is spent: 7 images were asked for.")
         assert "Servers were asked for 7 images, which cost 0.70 at most." in found.remarks
         assert len(accepted(store, job)) == 7
 
         retry_job(store, job)
         work()
-        assert (read_job(store, job).state, read_job(store, job).asked) == ("failed", 7)
+        assert (read_job(store, job).state, read_job(store, job).requested) == ("failed", 7)
     assert painter.painted.total() == 7
     assert len(accepted(store, job)) == 7
 
@@ -74,12 +74,12 @@ def test_a_job_that_a_server_has_stopped_goes_on_without_paying_twice(
         stopped = read_job(store, job)
         assert stopped.state == "failed"
         assert f"The server {painter.url} refuses the key" in stopped.error
-        assert (stopped.made, stopped.asked) == (0, 3)
+        assert (stopped.made, stopped.requested) == (0, 3)
 
         retry_job(store, job)
         Worker(worker_resources(own), options).run()
         ended = read_job(store, job)
-    assert (ended.state, ended.covered, ended.asked) == ("done", 9, 9)
+    assert (ended.state, ended.covered, ended.requested) == ("done", 9, 9)
     assert set(painter.painted.values()) == {1}
     assert not (tmp_path / "generated" / job / "answers").exists()
 
@@ -89,7 +89,7 @@ def test_images_that_are_refused_fail_their_query_alone(store, ordered, work):
         job = ordered(painter.url)
         work()
     found = read_job(store, job)
-    assert (found.state, found.asked, found.accepted) == ("failed", 0, 0)
+    assert (found.state, found.requested, found.accepted) == ("failed", 0, 0)
     assert "4 images in a row could not be generated, for the same reason: The server" in (
         found.error
     )
@@ -110,7 +110,7 @@ def test_a_job_by_a_workflow_of_comfyui(store, dataset, masks, work, tmp_path):
         job = create_job(store, dataset, "plan", QUERIES, settings=settings)
         work()
     found = read_job(store, job)
-    assert (found.state, found.covered, found.asked) == ("done", 9, 11)
+    assert (found.state, found.covered, found.requested) == ("done", 9, 11)
     assert len(accepted(store, job)) == 9
 
 

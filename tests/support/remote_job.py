@@ -110,8 +110,8 @@ class Outcome:
         assert sorted(self.candidates) == sorted(manifest["candidate"])
         assert manifest["seed"].is_unique
 
-        assert job.asked is not None
-        assert images <= self.painted <= job.asked <= self.budget
+        assert job.requested is not None
+        assert images <= self.painted <= job.requested <= self.budget
 
         urls = {painter.url for painter in self.painters}
         seeds = {seed for painter in self.painters for seed in painter.delivered}

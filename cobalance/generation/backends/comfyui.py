@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from cobalance.base import InputError, Plugin, read_within
+from cobalance.base import InputError, Plugin, read_within, text_if
 from cobalance.generation.backends.remote.backend import (
     Answer,
     Query,
@@ -96,6 +96,7 @@ def read_workflow(file: Path, *, has_mask: bool) -> Workflow:
         nodes = json.loads(content)
     except (ValueError, RecursionError):
         nodes = None
+
     is_workflow = isinstance(nodes, dict) and all(
         isinstance(node, dict) and isinstance(node.get("inputs"), dict) for node in nodes.values()
     )
@@ -106,12 +107,14 @@ def read_workflow(file: Path, *, has_mask: bool) -> Workflow:
     for title in _INPUTS:
         if title == "mask" and not has_mask:
             continue
+
         node = _find_node(file, nodes, title)
         inputs = nodes[node]["inputs"]
         names = [name for name in _INPUTS[title] if name in inputs]
         if not names:
             reason = f"the node {title} has no input {' or '.join(_INPUTS[title])}"
             raise InputError(str(file), f"node {node}", reason, "Give the title to another node.")
+
         places[title] = node, names[0]
     sha256 = hashlib.sha256(content).hexdigest()
     return Workflow(nodes, places, _find_node(file, nodes, "output"), sha256)
@@ -122,12 +125,14 @@ def _find_node(file: Path, nodes: Mapping[str, Any], title: str) -> str:
     titled = []
     for node_id, node in nodes.items():
         meta = node.get("_meta")
-        name = meta.get("title") if isinstance(meta, dict) else None
-        if isinstance(name, str) and name.strip().lower() == title:
+        if isinstance(meta, dict) and str(meta.get("title")).strip().lower() == title:
             titled.append(node_id)
 
     if len(titled) != 1:
-        count = "several nodes have" if titled else "no node has"
+        count = "no node has"
+        if titled:
+            count = "several nodes have"
+
         raise InputError(
             str(file),
             None,
@@ -227,6 +232,7 @@ class Workflows:
             if isinstance(error, ServerFaultError):
                 error.charged = True
             raise
+
         return Answer(image, select_facts(server, prompt_id=run), _size_of(image))
 
     def _queue(self, server: Server, nodes: Mapping[str, Any]) -> str:
@@ -238,6 +244,7 @@ class Workflows:
             if fault.remedy == "reject":
                 raise ServerFaultError(str(fault), "stop", charged=False) from fault
             raise
+
         run = reply.get("prompt_id")
         if not isinstance(run, str) or not run.replace("-", "").isalnum():
             raise ServerFaultError("queues the workflow without an id (prompt_id)")
@@ -252,6 +259,7 @@ class Workflows:
             if isinstance(entry, dict):
                 place = self._find_image(server, entry)
                 return self._get(server, "/view", deadline, params=place).body
+
             if time.monotonic() > deadline:
                 raise ServerFaultError(f"gave no image within {self.options.timeout_s:g} s")
             time.sleep(self.options.poll_s)
@@ -265,6 +273,7 @@ class Workflows:
                 pause_s = max(fault.pause_s or 0.0, self.options.poll_s)
                 if fault.remedy != "retry" or time.monotonic() + pause_s > deadline:
                     raise
+
             time.sleep(pause_s)
 
     def _find_image(self, server: Server, entry: Mapping[str, Any]) -> dict[str, str]:
@@ -288,8 +297,9 @@ def _upload(server: Server, name: str, content: bytes) -> str:
     ).json()
     if not isinstance(reply.get("name"), str):
         raise ServerFaultError("takes a picture without a name for it", charged=False)
+
     folder = reply.get("subfolder")
-    return f"{folder}/{reply['name']}" if folder else reply["name"]
+    return text_if(folder, f"{folder}/") + reply["name"]
 
 
 def _cancel(server: Server, run: str) -> None:
@@ -303,11 +313,12 @@ def _cancel(server: Server, run: str) -> None:
 
 def _failure_of(server: Server, status: Mapping[str, Any]) -> str:
     """What a failed run says of its failure."""
-    for message in status.get("messages") or ():
-        details = message[1] if isinstance(message, list) and len(message) > 1 else None
-        if isinstance(details, dict) and details.get("exception_message"):
-            return server.hide_key(str(details["exception_message"]))
-    return "it does not say why"
+    try:
+        events = dict(status["messages"])
+        reason = events["execution_error"]["exception_message"]
+    except (KeyError, TypeError, ValueError):
+        return "it does not say why"
+    return server.hide_key(str(reason))
 
 
 def _size_of(image: bytes) -> str:

@@ -6,7 +6,6 @@ server has painted elsewhere is put back here, bit by bit.
 """
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
@@ -100,8 +99,11 @@ class ImageEdits:
 
         fields, files = self._fields(query), {"image": ("image.png", png_file(query.image))}
         if query.mask is not None and self.options.mask_as != "none":
-            mask = query.mask if self.options.mask_as == "mask_image" else _transparent(query.mask)
+            mask = query.mask
+            if self.options.mask_as == "mask":
+                mask = _transparent(mask)
             files[self.options.mask_as] = ("mask.png", png_file(mask))
+
         reply = server.send("POST", "/images/edits", charged=True, data=fields, files=files)
         return self._read(server, reply)
 
@@ -129,36 +131,37 @@ class ImageEdits:
         except ServerFaultError:
             # Not all servers list them.
             return
-        models = listed if isinstance(listed, list) else []
-        names = [model.get("id") for model in models if isinstance(model, dict)]
+        # Others answer in a form of their own.
+        if not isinstance(listed, list):
+            return
+
+        names = [model.get("id") for model in listed if isinstance(model, dict)]
         if names and self.options.model is not None and self.options.model not in names:
-            known = server.hide_key(", ".join(map(str, names)))
-            message = f"has no model {self.options.model}, but {known}"
+            listed_names = server.hide_key(", ".join(map(str, names)))
+            message = f"has no model {self.options.model}, but {listed_names}"
             raise ServerFaultError(message, "stop", charged=False)
 
     def _read(self, server: Server, reply: Reply) -> Answer:
         """Read the image of an answer, and what else it tells."""
         body = reply.json()
-        data = body.get("data")
-        first = data[0] if isinstance(data, list) and data else None
-        content = first.get("b64_json") if isinstance(first, dict) else None
-        if not isinstance(first, dict) or not isinstance(content, str):
-            raise ServerFaultError("answers with no image in Base64 (data[0].b64_json)")
         try:
-            image = base64.b64decode(content, validate=True)
-        except binascii.Error:
+            first = body["data"][0]
+            image = base64.b64decode(first["b64_json"], validate=True)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise ServerFaultError("answers with no image in Base64 (data[0].b64_json)") from None
+        except ValueError:
             raise ServerFaultError("answers with an image that is no Base64") from None
 
-        model, wanted = body.get("model"), self.options.model
-        if wanted is not None and model not in (None, wanted):
-            message = f"painted with the model {server.hide_key(str(model))}, not with {wanted}"
+        model, named_model = body.get("model"), self.options.model
+        if named_model is not None and model not in (None, named_model):
+            painter = server.hide_key(str(model))
+            message = f"painted with the model {painter}, not with {named_model}"
             raise ServerFaultError(message, "stop")
 
-        told = {name: body.get(name) for name in _FACTS}
-        told["request_id"] = reply.headers.get("x-request-id")
-        told["revised_prompt"] = first.get("revised_prompt")
-        facts = select_facts(server, **told)
-        return Answer(image, facts, str(body.get("size", "")))
+        facts = {name: body.get(name) for name in _FACTS}
+        facts["request_id"] = reply.headers.get("x-request-id")
+        facts["revised_prompt"] = first.get("revised_prompt")
+        return Answer(image, select_facts(server, **facts), str(body.get("size", "")))
 
 
 def _transparent(mask: "Image.Image") -> "Image.Image":

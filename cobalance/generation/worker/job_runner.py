@@ -56,6 +56,7 @@ class QueryFailures:
         """Count a failure; mark the query as blocked, and say so, after several in a row."""
         if self.count(query, reason) < _REPEATS:
             return False
+
         message = (
             f"{_REPEATS} images in a row could not be generated, for the same reason: "
             f"{reason.rstrip('.')}. Put that right, then retry the job."
@@ -233,15 +234,15 @@ class JobRunner:
         with self.device:
             started = time.perf_counter()
             results = self.backend.generate(requests)
-            made = {
+            images = {
                 position: result
                 for position, result in enumerate(results)
                 if isinstance(result, GeneratedImage)
             }
-            made_requests = [requests[position] for position in made]
+            judged_requests = [requests[position] for position in images]
             for name, judge in self.filters.items():
-                judgements = judge.judge(made_requests, list(made.values()))
-                for position, judgement in zip(made, judgements, strict=True):
+                judgements = judge.judge(judged_requests, list(images.values()))
+                for position, judgement in zip(images, judgements, strict=True):
                     by_request[position][name] = judgement
             seconds = time.perf_counter() - started
         return results, by_request, seconds

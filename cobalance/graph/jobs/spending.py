@@ -16,6 +16,8 @@ def reserve_image(store: GraphStore, job: str, most: int | None) -> bool:
         The budget in images; None for any number.
     """
     rows = store.write(statements.RESERVE_IMAGE, job=job, most=most)
+
+    # A job that is gone has no row.
     return bool(rows and rows[0]["reserved"])
 
 

@@ -198,14 +198,14 @@ WITH j WHERE is_new{RECOUNT}""",
 RESERVE_IMAGE = Statement(
     "Count an image that a server is to be asked for, unless a job's budget is spent.",
     f"""
-{LOCK}, coalesce(j.asked, 0) AS asked
-SET j.asked = asked + CASE WHEN $most IS NULL OR asked < $most THEN 1 ELSE 0 END
-RETURN j.asked > asked AS reserved""",
+{LOCK}, coalesce(j.requested, 0) AS before
+SET j.requested = before + CASE WHEN $most IS NULL OR before < $most THEN 1 ELSE 0 END
+RETURN j.requested > before AS reserved""",
 )
 
 RELEASE_IMAGE = Statement(
     "Take back the count of an image that a server has refused to make.",
-    f"{LOCK} SET j.asked = j.asked - 1",
+    f"{LOCK} SET j.requested = j.requested - 1",
 )
 
 ADD_CANDIDATES = Statement(

@@ -45,6 +45,7 @@ class Job:
         Candidates at its end, as the acceptance was when its round began; None before the second
         round, and where the best of several are chosen.
     asked : int or None
+    requested : int or None
         Images that servers were asked for; None where none was.
     """
 
@@ -77,13 +78,15 @@ class Job:
     expected_low: int | None = None
     expected_high: int | None = None
     asked: int | None = None
+    requested: int | None = None
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks for people: why the job failed, notes on its images, changes since."""
         remarks = [self.error, self.note]
-        if self.asked is not None:
-            remarks.append(self._describe_spending(self.asked))
+        if self.requested is not None:
+            remarks.append(self._describe_spending(self.requested))
+
         if self.dataset_changed:
             remarks.append(
                 f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
@@ -93,10 +96,10 @@ class Job:
             remarks.append(waits_for(self.extra))
         return tuple(filter(None, remarks))
 
-    def _describe_spending(self, asked: int) -> str:
+    def _describe_spending(self, n_images: int) -> str:
         price = self.settings.get("making", {}).get("price") or 0.0
-        cost = text_if(price, f", which cost {asked * price:,.2f} at most")
-        return f"Servers were asked for {inflect(asked, 'images')}{cost}."
+        cost = text_if(price, f", which cost {n_images * price:,.2f} at most")
+        return f"Servers were asked for {inflect(n_images, 'images')}{cost}."
 
     @property
     def is_active(self) -> bool:

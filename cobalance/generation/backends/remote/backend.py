@@ -76,8 +76,9 @@ class Query:
     def digest(self) -> str:
         """Digest of all that is asked: the same question has the same answer."""
         digest = hashlib.sha256(json.dumps([self.prompt, self.seed, self.size]).encode())
-        for picture in (self.image, self.mask):
-            digest.update(b"" if picture is None else picture.tobytes())
+        digest.update(self.image.tobytes())
+        if self.mask is not None:
+            digest.update(self.mask.tobytes())
         return digest.hexdigest()[:32]
 
 
@@ -155,7 +156,10 @@ class RemoteBackend:
     def __post_init__(self) -> None:
         options, key = self.options, self.options.read_key()
         servers = [Server(url, key, options.timeout_s) for url in options.urls]
-        interval_s = 0.0 if options.per_minute is None else 60 / options.per_minute
+
+        interval_s = 0.0
+        if options.per_minute is not None:
+            interval_s = 60 / options.per_minute
         self._pool = ServerPool(servers, options.at_once, interval_s)
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage | GenerationError]:
@@ -171,6 +175,7 @@ class RemoteBackend:
         def generate_unless_stopped(request: ImageRequest) -> GeneratedImage | GenerationError:
             if stopped.is_set():
                 return GenerationError("The batch was stopped.")
+
             try:
                 return self._generate(request)
             except BaseException:
@@ -207,11 +212,12 @@ class RemoteBackend:
             result: GeneratedImage | PipelineTask
             result = self._prepare(require_source(request, self.name))
             while isinstance(result, PipelineTask):
-                painted, told = self._paint(request, result)
-                facts.append(told)
+                painted, image_facts = self._paint(request, result)
+                facts.append(image_facts)
                 result = result.finish(painted)
         except GenerationError as error:
             return error
+
         return replace(result, details={**(result.details or {}), "answers": facts})
 
     def _prepare(self, source: SourceImage) -> PipelineTask:
@@ -224,6 +230,7 @@ class RemoteBackend:
         seen = choose_model_size(size, options.native_px, options.multiple_px, is_set)
         if options.paint == "everything":
             return whole_image_task(source, size, seen)
+
         paint_object = options.paint == "object"
         return inpainting_task(source, size, seen, CELL_PX, paint_object=paint_object)
 
@@ -237,10 +244,11 @@ class RemoteBackend:
         query = Query(request.prompt, seed, task.size, inputs["image"], inputs.get("mask_image"))
         name = query.digest()
 
-        kept = self.account.read(request.id, name)
-        if kept is not None:
-            answer = Answer.load(kept)
+        stored = self.account.read(request.id, name)
+        if stored is not None:
+            answer = Answer.load(stored)
             return self._decode(answer, query), answer.facts
+
         return self._ask_until_answered(query, partial(self.account.keep, request.id, name))
 
     def _ask_until_answered(self, query: Query, keep: Callable[[bytes], None]) -> Painted:
@@ -263,13 +271,16 @@ class RemoteBackend:
                         raise GenerationError(f"The server {server.url} {fault}.") from fault
                     if fault.remedy == "stop":
                         raise _block(server, str(fault)) from fault
+
                     # Some more or less, so that all who wait do not come back at once.
                     pause_s = self.options.pause_s * 2**number * random.uniform(0.75, 1.25)  # noqa: S311
                     self._pool.rest(server, max(pause_s, fault.pause_s or 0.0))
                     reason = str(fault)
                 else:
+                    # Before the server gets another request.
                     keep(answer.dump())
                     return painted, answer.facts
+
         raise _block(server, f"{reason}, after {tries} tries")
 
     def _ask_once(self, server: Server, query: Query) -> tuple[Answer, ImageArray]:
@@ -301,6 +312,7 @@ class RemoteBackend:
                         f"answers with an image of {size} pixels where {width}x{height} were asked "
                         "for"
                     )
+
                 return rgb_array(image)
         except ImageFileError as error:
             message = str(error).rstrip(".")
@@ -317,11 +329,14 @@ def _block(server: Server, reason: str) -> JobBlockedError:
 
 def select_facts(server: Server, **facts: Any) -> dict[str, Any]:
     """What a server tells of an image, for provenance: known facts of a bounded length."""
-    told = {"server": server.url}
+    selected = {"server": server.url}
     for name, value in facts.items():
         text = json.dumps(value)
         if value is None or len(text) > _MOST_FACT:
             continue
-        hidden = text if server.key is None else text.replace(server.key, "***")
-        told[name] = json.loads(hidden)
-    return told
+
+        # Some servers echo the key.
+        if server.key is not None:
+            text = text.replace(server.key, "***")
+        selected[name] = json.loads(text)
+    return selected

@@ -15,7 +15,9 @@ from cobalance.generation.backends.pipelines.cropping import CropOptions
 
 def _absolute(path: str | None) -> str | None:
     """Make a path absolute, as workers run in other folders."""
-    return None if path is None else os.path.abspath(os.path.expanduser(path))
+    if path is None:
+        return None
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def _check_urls(urls: str) -> str:
@@ -25,6 +27,8 @@ def _check_urls(urls: str) -> str:
         is_plain = parts.hostname and not (parts.query or parts.fragment)
         if not (url.startswith(("http://", "https://")) and is_plain):
             raise ValueError("that is no address. Give one such as http://127.0.0.1:8000/v1")
+
+        # A key in an option would be stored with the job.
         if mask_credentials(url) != url:
             raise ValueError("an address has no login in it. Put the key into a file: key_file")
     return urls
@@ -102,6 +106,7 @@ class RemoteOptions(CropOptions):
 
         if self.max_cost is not None and not self.price:
             raise ValueError("max_cost limits nothing while an image costs nothing. Set price")
+
         if self.budget == 0:
             raise ValueError(f"max_cost buys no image at {self.price} each. Raise it")
         return self
@@ -114,7 +119,10 @@ class RemoteOptions(CropOptions):
     @property
     def budget(self) -> int | None:
         """Images that the job may ask for, by number and by cost; None for any number."""
-        limits = [] if self.max_images is None else [self.max_images]
+        limits = []
+        if self.max_images is not None:
+            limits.append(self.max_images)
+
         if self.max_cost is not None and self.price:
             # As people write them: of 0.3, three images at 0.1 can be paid.
             limits.append(int(Decimal(str(self.max_cost)) // Decimal(str(self.price))))
@@ -130,6 +138,7 @@ class RemoteOptions(CropOptions):
         """
         if self.key_file is None:
             return None
+
         try:
             key = Path(self.key_file).read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -138,6 +147,7 @@ class RemoteOptions(CropOptions):
                 f"The key file {self.key_file} cannot be read: {cause}. Name another one with "
                 "making.key_file."
             ) from error
+
         if not key or not key.isprintable():
             raise OptionError(
                 f"The key file {self.key_file} has no key: one line of ASCII. Name another one "

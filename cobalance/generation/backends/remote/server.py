@@ -17,7 +17,7 @@ from weakref import finalize
 
 import httpx
 
-from cobalance.base import CobalanceError, mask_credentials
+from cobalance.base import CobalanceError, mask_credentials, text_if
 
 MOST_ANSWER_BYTES = 96 << 20
 """Of an answer: a PNG of 4096 × 4096 pixels of noise, in Base64."""
@@ -72,6 +72,7 @@ class Reply:
             parsed = json.loads(self.body)
         except (ValueError, RecursionError):
             parsed = None
+
         if not isinstance(parsed, dict):
             kind = self.headers.get("content-type", "nothing that says what it is")
             raise ServerFaultError(f"answers with {kind[:80]} where JSON was expected")
@@ -101,6 +102,7 @@ class Server:
         headers = {"Accept-Encoding": "identity"}
         if self.key is not None:
             headers["Authorization"] = f"Bearer {self.key}"
+
         timeout = httpx.Timeout(self.timeout_s, connect=min(self.timeout_s, _CONNECT_S))
         self._client = httpx.Client(headers=headers, timeout=timeout)
         # Backends are dropped, not closed.
@@ -129,6 +131,7 @@ class Server:
                 body = self._read(answer, deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             message = f"cannot be reached ({self.hide_key(str(error))})"
+            # Nothing was sent.
             raise ServerFaultError(message, charged=False) from None
         except httpx.TimeoutException:
             message = f"gave no answer within {self.timeout_s:g} s"
@@ -158,6 +161,7 @@ class Server:
             body += piece
             if len(body) > MOST_ANSWER_BYTES:
                 raise ServerFaultError(f"answers with more than {MOST_ANSWER_BYTES >> 20} MiB")
+
             # A server that sends a byte now and then never times out by itself.
             if time.monotonic() > deadline:
                 raise httpx.ReadTimeout("too slow", request=answer.request)
@@ -168,6 +172,7 @@ class Server:
     ) -> ServerFaultError:
         """The fault of an answer with a status that is no success."""
         words = f"{status}{self._words_of(reply)}"
+
         if status < 400:
             target = self.hide_key(reply.headers.get("location", "nowhere"))
             return ServerFaultError(
@@ -195,15 +200,19 @@ class Server:
             parsed = reply.json()
         except ServerFaultError:
             return ""
-        error = parsed.get("error", parsed.get("detail"))
-        message = error.get("message") if isinstance(error, dict) else error
-        return f": {self.hide_key(str(message))}" if message else ""
+
+        # OpenAI's API has an object, FastAPI's errors are texts or lists.
+        message = parsed.get("error", parsed.get("detail"))
+        if isinstance(message, dict):
+            message = message.get("message")
+        return text_if(message, f": {self.hide_key(str(message))}")
 
 
 def _read_pause(header: str | None) -> float | None:
     """Seconds of a header Retry-After, a number or a date; None where it says neither."""
     if header is None:
         return None
+
     try:
         seconds = float(header)
     except ValueError:
@@ -213,8 +222,11 @@ def _read_pause(header: str | None) -> float | None:
             return None
         # A date without a zone is one of UTC.
         seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+
     # NaN is no pause either.
-    return min(seconds, MOST_PAUSE_S) if seconds > 0 else 0.0
+    if seconds > 0:
+        return min(seconds, MOST_PAUSE_S)
+    return 0.0
 
 
 class ServerPool:
@@ -241,6 +253,7 @@ class ServerPool:
                 wait_s = None if server is None else server.free_at - time.monotonic()
                 if server is not None and wait_s is not None and wait_s <= 0:
                     break
+
                 # Another one may be free before.
                 self._changed.wait(wait_s)
             server.free_at = time.monotonic() + self._interval_s
