@@ -265,7 +265,7 @@ class Workflows:
             time.sleep(self.options.poll_s)
 
     def _get(self, server: Server, path: str, deadline: float, **content: Any) -> Reply:
-        """Get what a run has led to; asked again, that costs nothing."""
+        """Get the state or the image of a run; to ask again costs nothing."""
         while True:
             try:
                 return server.send("GET", path, charged=True, **content)
@@ -312,7 +312,7 @@ def _cancel(server: Server, run: str) -> None:
 
 
 def _failure_of(server: Server, status: Mapping[str, Any]) -> str:
-    """What a failed run says of its failure."""
+    """Error message of a failed run."""
     try:
         events = dict(status["messages"])
         reason = events["execution_error"]["exception_message"]

@@ -142,7 +142,7 @@ class ImageEdits:
             raise ServerFaultError(message, "stop", charged=False)
 
     def _read(self, server: Server, reply: Reply) -> Answer:
-        """Read the image of an answer, and what else it tells."""
+        """Read the image of a reply, with its facts."""
         body = reply.json()
         try:
             first = body["data"][0]

@@ -1,1 +1,1 @@
-"""What backends share that have their images made by a server: limits, retries and a budget."""
+"""Base of backends that have a server make their images: limits, retries and a budget."""

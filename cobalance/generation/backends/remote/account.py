@@ -1,4 +1,4 @@
-"""What a backend counts its images with, and where it keeps those that were paid for."""
+"""Account of a backend whose images cost something: a budget, and answers that were paid for."""
 
 import threading
 from typing import Protocol, runtime_checkable

@@ -53,7 +53,7 @@ _MOST_FACT = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What a server is asked to paint.
+    """Image to ask a server for.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server has answered.
+    """Answer of a server, with the image.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Answer:
 
     @classmethod
     def load(cls, content: bytes) -> "Answer":
-        """Read what `dump` has written."""
+        """Read an answer that `dump` has written."""
         values = json.loads(content)
         return cls(**values | {"image": base64.b64decode(values["image"])})
 
@@ -163,7 +163,7 @@ class RemoteBackend:
         self._pool = ServerPool(servers, options.at_once, interval_s)
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage | GenerationError]:
-        """Generate one image per request, in the same order, or the reason why there is none.
+        """Generate one image per request, in the same order, or the error in its place.
 
         Raises
         ------
@@ -328,7 +328,7 @@ def _block(server: Server, reason: str) -> JobBlockedError:
 
 
 def select_facts(server: Server, **facts: Any) -> dict[str, Any]:
-    """What a server tells of an image, for provenance: known facts of a bounded length."""
+    """Select the facts of an image for provenance: of a bounded length, and without the key."""
     selected = {"server": server.url}
     for name, value in facts.items():
         text = json.dumps(value)

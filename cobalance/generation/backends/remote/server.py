@@ -1,4 +1,4 @@
-"""A server that makes images: requests with limits, and faults by what they cost.
+"""A server that makes images: requests with limits, and faults by their cost.
 
 No redirect is followed, no answer is unpacked, and none above `MOST_ANSWER_BYTES` is read. The key
 goes into one header; a server's words are shown and kept without it.
@@ -67,7 +67,7 @@ class Reply:
     headers: Mapping[str, str]
 
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object; ServerFaultError where it is none."""
+        """Parse the body as a JSON object; ServerFaultError for any other."""
         try:
             parsed = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -195,7 +195,7 @@ class Server:
         return ServerFaultError(f"failed ({words})", charged=charged, pause_s=pause_s)
 
     def _words_of(self, reply: Reply) -> str:
-        """What a server says of an error, after a colon; empty for a page of HTML."""
+        """Error message of a reply, after a colon; empty for a page of HTML."""
         try:
             parsed = reply.json()
         except ServerFaultError:
@@ -267,7 +267,7 @@ class ServerPool:
                 self._changed.notify_all()
 
     def _find_open(self) -> Server | None:
-        """The server to ask next, of those that have room for a request."""
+        """The server to ask next, among the ones with room for a request."""
         servers = [server for server in self.servers if server.in_flight < self.at_once]
         return min(servers, key=lambda server: (server.free_at, server.in_flight), default=None)
 
