@@ -43,7 +43,7 @@ _MADE_WITH = (
 
 @cache
 def _version() -> str:
-    """This package's version; to look it up reads the package's whole description."""
+    """The version of cobalance; a look-up reads the whole description of the package."""
     return version("cobalance")
 
 

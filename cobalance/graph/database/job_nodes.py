@@ -66,7 +66,6 @@ JOB = Node(
     Property("expected", int, "candidates at its end, estimated as its round began"),
     Property("expected_low", int, "lower limit of that, of 95%"),
     Property("expected_high", int, "upper limit of that"),
-    Property("asked", int, "images that servers were asked for; missing where none was"),
     Property("requested", int, "images that servers were asked for; missing where none was"),
     *JOB_COUNTERS,
     scope="store",

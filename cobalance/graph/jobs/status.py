@@ -44,7 +44,6 @@ class Job:
     expected, expected_low, expected_high : int or None
         Candidates at its end, as the acceptance was when its round began; None before the second
         round, and where the best of several are chosen.
-    asked : int or None
     requested : int or None
         Images that servers were asked for; None where none was.
     """
@@ -77,7 +76,6 @@ class Job:
     expected: int | None = None
     expected_low: int | None = None
     expected_high: int | None = None
-    asked: int | None = None
     requested: int | None = None
 
     @property
