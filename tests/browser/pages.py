@@ -28,6 +28,8 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LONGEST_MS = 120_000  # until a run gives up; a machine may be busy
 EVERY_IMPACT = ("minor", "moderate", "serious", "critical")
 QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
+# By default it is asked at each frame, and so each is drawn.
+POLLING_MS = 100
 
 # What went over the wire: when the last message did, and whether what a person has done was taken
 # up. Streamlit answers with a run: a message that begins it, `new_session`, and one that ends it,
@@ -217,12 +219,12 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
 
 def answered(page: Page) -> None:
     """Return when what was done is answered and no run goes on, on a page that always refreshes."""
-    page.wait_for_function(ANSWERED)
+    page.wait_for_function(ANSWERED, polling=POLLING_MS)
 
 
 def settle(page: Page) -> None:
     """Return when what was done is answered, no run or task goes on, and all of it is drawn."""
-    page.wait_for_function(_AT_REST, arg=QUIET_MS)
+    page.wait_for_function(_AT_REST, arg=QUIET_MS, polling=POLLING_MS)
 
 
 def unfold(page: Page, label: str) -> None:
