@@ -37,7 +37,7 @@ def call(
     words = [str(argument) for argument in arguments]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (
-        patch.dict(os.environ, environment, clear=True),
+        patch.dict(os.environ, _with_jvm_options(environment), clear=True),
         patch.object(sys, "argv", ["cobalance", *words]),
         patch.object(sys.modules["__main__"], "__package__", ""),  # `python -m pytest`, too
         contextlib.redirect_stdout(out),
@@ -98,12 +98,19 @@ def _python(
 ) -> "CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, *arguments],
-        env=environment,
+        env=_with_jvm_options(environment),
         input=answer,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def _with_jvm_options(environment: Mapping[str, str]) -> dict[str, str]:
+    """Add the options of the JVM that make the servers of tests start cheaply."""
+    name = "JAVA_TOOL_OPTIONS"
+    options = {name: os.environ[name]} if name in os.environ else {}
+    return options | dict(environment)
 
 
 def _text(stream: io.TextIOWrapper) -> str:
