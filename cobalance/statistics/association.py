@@ -288,10 +288,10 @@ def _test_block(
     expected = np.hstack([totals * shares, (n_images - totals) * shares])
 
     chi_square = ((observed - expected) ** 2 / expected).sum(axis=1)
-    p_values = np.asarray(special.chdtrc(n_classes - 1, chi_square))
-
     sparse = (expected < MIN_EXPECTED).any(axis=1)
     tests = np.where(sparse, FISHER, CHI_SQUARE).astype(np.int8)
+    p_values = np.empty(len(counts))
+    p_values[~sparse] = special.chdtrc(n_classes - 1, chi_square[~sparse])
     if n_classes == 2 and sparse.any():
         p_values[sparse] = fisher(counts[sparse], class_sizes)
     elif sparse.any():

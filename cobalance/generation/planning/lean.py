@@ -1,11 +1,12 @@
 """Lean of cliques in rates: the statistic that plans within a budget bring down."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from cobalance.base import BoolArray, FloatArray, IntArray, sparse, stats
+from cobalance.base import BoolArray, FloatArray, IntArray, sparse, special
 from cobalance.counting import Cliques, SubsetIndex
 from cobalance.statistics import MAX_Q_VALUE, clique_q_values
 from cobalance.statistics.q_values import q_values
@@ -21,6 +22,8 @@ _LEAST_VARIANCE = 5e-4
 # The chi-square test is not the exact one: up to so many times its largest q-value a clique still
 # counts as leaning.
 _NEAR = 2
+# Share of a quantile of chi-square by which it may be off.
+_INVERSE_ERROR = 1e-6
 
 
 def find_leaning(cliques: Cliques) -> BoolArray:
@@ -39,11 +42,14 @@ class CliqueSets:
 
     def __init__(self, cliques: Cliques) -> None:
         self.n_cliques, self.n_concepts = len(cliques), len(cliques.concepts)
-        self._added, self._added_rows = _extensions(cliques.members, self.n_concepts)
+        added, self._added_rows = _extensions(cliques.members, self.n_concepts)
+
+        # What the empty set becomes, and what each clique does: their values are set when priced.
+        self._alone, self._added = added[:1], added[1:]
 
         # Cliques that can be extended come first, as rows are by size; the empty one before them.
         self._n_open = 1 + int((cliques.sizes() < cliques.members.shape[1]).sum())
-        entries = self._added.tocoo()
+        entries = added.tocoo()
         keys = entries.row.astype(np.int64) * self.n_concepts + entries.col
         self._next: pd.Index[int] | IntArray = pd.Index(keys)
         if (n_places := self._n_open * self.n_concepts) <= _MOST_PLACES:
@@ -88,30 +94,53 @@ class CliqueSets:
             walks = np.concatenate([walks, row[open_]])
             nodes = np.concatenate([nodes, larger[open_] + 1])
 
-        entries = np.concatenate(rows), np.concatenate(cliques)
-        ones = np.ones(len(entries[0]), dtype=np.float32)
-        return sparse.csr_matrix((ones, entries), (len(lengths), self.n_cliques))
+        keys = np.sort(np.concatenate(rows) * self.n_cliques + np.concatenate(cliques))
+        rows_of_keys, cliques_of_keys = np.divmod(keys, self.n_cliques)
+        ends = np.searchsorted(rows_of_keys, np.arange(len(lengths) + 1))
+        ones = np.ones(len(keys), dtype=np.float32)
+        return sparse.csr_matrix((ones, cliques_of_keys, ends), (len(lengths), self.n_cliques))
 
     def _look_up(self, keys: IntArray) -> IntArray:
         if isinstance(self._next, pd.Index):
             return self._next.get_indexer(pd.Index(keys))
         return self._next[keys]
 
-    def worth_of_concepts(self, shown: "sparse.csr_matrix", worth: FloatArray) -> FloatArray:
+    def price_concepts(self, worth: FloatArray) -> "ConceptPrices":
+        """Price what concepts add to sets by the worth of cliques: float array, (n_cliques,)."""
+        added = worth[self._added_rows]
+        n_alone = self._alone.nnz
+        self._alone.data, self._added.data = added[:n_alone], added[n_alone:]
+        return ConceptPrices(self._alone.toarray(), self._added)
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptPrices:
+    """The worth of the cliques that each concept adds to a set, until others are priced.
+
+    Parameters
+    ----------
+    alone : float64 array, shape (1, n_concepts)
+        Of the clique that the concept is by itself.
+    added : float64 sparse matrix, shape (n_cliques, n_concepts)
+        Of the clique that it makes of each.
+    """
+
+    alone: FloatArray
+    added: "sparse.csr_matrix"
+
+    def of_sets(self, shown: "sparse.csr_matrix") -> FloatArray:
         """Sum the worth of the cliques that each concept adds to sets, or would take from them.
 
         Parameters
         ----------
         shown : sparse matrix, shape (n_sets, n_cliques)
-            From `find_shown`.
-        worth : float array, shape (n_cliques,)
+            From `CliqueSets.find_shown`.
 
         Returns
         -------
         float64 array, shape (n_sets, n_concepts)
         """
-        self._added.data = worth[self._added_rows]
-        return (shown @ self._added[1:]).toarray() + self._added[0].toarray()
+        return (shown @ self.added).toarray() + self.alone
 
 
 def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
@@ -157,6 +186,26 @@ def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix"
     return matrix, matrix.data.astype(np.int64) - 1
 
 
+def _differ(chi_squares: FloatArray, freedom: int, level: float) -> BoolArray:
+    """Where chi-square statistics have a q-value of at most a level.
+
+    Their p-values are computed only where they can matter: Benjamini and Hochberg's procedure
+    finds no more rows than have a p-value of `level`, nor, of n rows, than have one of `level`
+    times that number over n, and so on.
+    """
+    n_rows = len(chi_squares)
+    n_before, candidates = -1, np.arange(n_rows)
+    while len(candidates) != n_before:
+        n_before = len(candidates)
+        least = special.chdtri(freedom, level * n_before / max(n_rows, 1))
+        # The inverse is not exact to the last bit.
+        candidates = np.flatnonzero(chi_squares >= least * (1 - _INVERSE_ERROR))
+
+    p_values = np.ones(n_rows)
+    p_values[candidates] = special.chdtrc(freedom, chi_squares[candidates])
+    return q_values(p_values) <= level
+
+
 class Lean:
     """Weighted sum of the rate differences of cliques between classes, and its change by images.
 
@@ -176,6 +225,7 @@ class Lean:
     def __init__(self, cliques: Cliques, values: FloatArray) -> None:
         self.counts = cliques.counts.T.astype(np.float64)
         self.sizes = cliques.class_sizes.astype(np.float64)
+        self.all_images = self.counts.sum(axis=0)
         self.chosen: BoolArray = values > 0
 
         rates = self.rates
@@ -191,7 +241,7 @@ class Lean:
     @property
     def rates(self) -> FloatArray:
         """The rate of each clique in all classes together."""
-        return self.counts.sum(axis=0) / max(self.sizes.sum(), 1.0)
+        return self.all_images / max(self.sizes.sum(), 1.0)
 
     @property
     def share_left(self) -> float:
@@ -224,8 +274,8 @@ class Lean:
         rates = self.rates
         spread = rates * (1 - rates)
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
-        p_values = stats.chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
-        self.evidence = self.evidence & (q_values(p_values) <= _NEAR * MAX_Q_VALUE)
+        seems_to_lean = _differ(terms, np.count_nonzero(self.sizes) - 1, _NEAR * MAX_Q_VALUE)
+        self.evidence = self.evidence & seems_to_lean
 
         if not self.evidence.any():
             counts, sizes = self.counts.T.astype(np.int64), self.sizes.astype(np.int64)
@@ -257,12 +307,15 @@ class Lean:
         float64 array, shape (n_sets, n_classes)
         """
         k, sizes, total = self.counts, self.sizes, self.sizes.sum()
-        all_images = k.sum(axis=0)
+        all_images = self.all_images
 
         # With m images of a set that shows the clique, k^2 / n becomes (k + m)^2 / (n + m); of a
-        # set that does not, k^2 / (n + m). The three rows are what sets sum over their cliques.
-        weighted = self.weights * np.vstack([2 * k, 2 * all_images, np.ones_like(all_images)])
-        sums = np.asarray(shown @ weighted.T.astype(np.float32), dtype=np.float64)
+        # set that does not, k^2 / (n + m). The columns are what sets sum over their cliques.
+        weighted = np.empty((len(all_images), len(k) + 2), dtype=np.float32)
+        for column, counts in enumerate([*k, all_images]):
+            weighted[:, column] = self.weights * (2 * counts)
+        weighted[:, -1] = self.weights
+        sums = np.asarray(shown @ weighted, dtype=np.float64)
         of_classes, of_all_images, weight = sums[:, :-2], sums[:, -2:-1], sums[:, -1:]
         m = np.asarray(n, dtype=np.float64).reshape(-1, 1)
         gains = m * (of_classes + m * weight) / (sizes + m)
@@ -274,11 +327,12 @@ class Lean:
         of_all -= m / (total + m) * (all_images**2 @ self.weights) / total
         return gains - diluted - of_all
 
-    def price_cliques(self, code: int, n: int) -> FloatArray:
-        """Price each clique in a set for `n` images of a class: shape (n_cliques,)."""
-        all_images, total = self.counts.sum(axis=0), self.sizes.sum()
-        of_class = (2 * self.counts[code] + n) / (self.sizes[code] + n)
-        return n * self.weights * (of_class - (2 * all_images + n) / (total + n))
+    def price_cliques(self, codes: Sequence[int], n: int) -> FloatArray:
+        """Price each clique in a set for `n` images of some classes: (n_codes, n_cliques)."""
+        total = self.sizes.sum()
+        of_all_images = (2 * self.all_images + n) / (total + n)
+        of_classes = (2 * self.counts[codes] + n) / (self.sizes[codes, None] + n)
+        return n * self.weights * (of_classes - of_all_images)
 
     def price_together(self, code: int, n: int) -> FloatArray:
         """Price each clique that two sets of a class share: shape (n_cliques,)."""
@@ -287,4 +341,5 @@ class Lean:
     def add(self, code: int, n: int, counts: FloatArray) -> None:
         """Add `n` images of a class, with their counts of each clique."""
         self.counts[code] += counts
+        self.all_images += counts
         self.sizes[code] += n

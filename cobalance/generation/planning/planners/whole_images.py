@@ -272,6 +272,14 @@ def _group_by_set(drawn: IntArray, indptr: IntArray, codes: IntArray) -> list[li
     return list(images_of.values())
 
 
+def _sparse_sets(members: npt.NDArray[np.float32]) -> "sparse.csr_matrix":
+    """Sets as a sparse matrix, from a dense one of zeros and ones: scipy's way counts them twice."""
+    rows, concepts = np.nonzero(members)
+    ends = np.searchsorted(rows, np.arange(len(members) + 1))
+    ones = np.ones(len(rows), dtype=np.float32)
+    return sparse.csr_matrix((ones, concepts, ends), members.shape)
+
+
 def _concepts(sets: "sparse.csr_matrix", row: int) -> tuple[int, ...]:
     """The concepts of a set, ascending."""
     return tuple(sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist())
@@ -329,6 +337,8 @@ class _Search:
         self.first_size = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
         self.last_size = min(SMALLEST_QUERY, self.first_size)
         self.concept_price = 0.0
+        # Of a diagonal matrix: the column of each clique's row.
+        self.diagonal = np.arange(len(cliques) + 1, dtype=np.int32)
         self.images: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         self.set_rows: dict[tuple[int, tuple[int, ...]], int] = {}
 
@@ -385,10 +395,10 @@ class _Search:
         prices = lean.price_sets(pool.shown, n) + self._price_fuller(pool.sets)[:, None]
 
         offers = []
-        for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
+        codes = np.argsort(prices.min(axis=0), kind="stable")[:2].tolist()
+        for code, clique_prices in zip(codes, lean.price_cliques(codes, n), strict=True):
             n_edited = min(_MORE_TIMES * (most + 1), most + most // 2 + _MORE_EDITED, len(prices))
             set_rows = np.argpartition(prices[:, code], n_edited - 1)[:n_edited]
-            clique_prices = lean.price_cliques(code, n)
             sets, edited_prices = self._edit(set_rows, clique_prices, prices[set_rows, code])
             edited_prices[self._find_full(code, n, sets)] = np.inf
 
@@ -418,7 +428,8 @@ class _Search:
         self, code: int, n: int, most: int, shown: "sparse.csr_matrix", prices: FloatArray
     ) -> tuple[IntArray, float]:
         """Take sets one by one, the cheapest first, each priced after those before it."""
-        pair_prices = sparse.diags_array(self.lean.price_together(code, n))
+        places = self.diagonal
+        pair_prices = sparse.csr_matrix((self.lean.price_together(code, n), places[:-1], places))
         interactions = (shown @ pair_prices @ shown.T).toarray()
         worst = _WORSE * prices.min()
 
@@ -448,31 +459,38 @@ class _Search:
     ) -> tuple["sparse.csr_matrix", FloatArray]:
         """Add or drop the concept that lowers the price of each set most, a few times."""
         pool, prices = self.pool, prices.copy()
-        rows = np.arange(len(set_rows))
         # 1 where a set has a concept: dense, as most columns are looked at in each round.
         members = pool.sets[set_rows].toarray()
+        # Sets that the last round changed: no further edit makes the others cheaper.
+        rows = np.arange(len(set_rows))
+        sets, shown = pool.sets[set_rows], pool.shown[set_rows]
+        concept_prices = pool.cliques.price_concepts(clique_prices)
 
         for _ in range(self.edits):
-            sets, size = sparse.csr_matrix(members), members.sum(axis=1, keepdims=True)
-            changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), clique_prices)
+            has = members[rows] > 0
+            size = has.sum(axis=1, keepdims=True)
+            changes = concept_prices.of_sets(shown)
             # A concept may be added where it co-occurs with every concept of the set.
             may_add = (sets @ pool.co_occurs >= size) & (size < pool.max_concepts)
             adding = changes + self.concept_price * (size >= pool.mean_concepts)
             dropping = -changes - self.concept_price * (size > pool.mean_concepts)
             moves = np.where(
-                members > 0,
+                has,
                 np.where(size > 1, dropping, np.inf),
                 np.where(may_add, adding, np.inf),
             )
 
             best = moves.argmin(axis=1)
-            lowers = moves[rows, best] < -_PRICE_ERROR
+            best_moves = moves[np.arange(len(rows)), best]
+            lowers = best_moves < -_PRICE_ERROR
             if not lowers.any():
                 break
-            edited, concept = rows[lowers], best[lowers]
-            members[edited, concept] = 1 - members[edited, concept]
-            prices[lowers] += moves[edited, concept]
-        return sparse.csr_matrix(members), prices
+            rows, concepts = rows[lowers], best[lowers]
+            members[rows, concepts] = 1 - members[rows, concepts]
+            prices[rows] += best_moves[lowers]
+            sets = _sparse_sets(members[rows])
+            shown = pool.cliques.find_shown(sets)
+        return _sparse_sets(members), prices
 
     def _result(self) -> PlannedImages:
         """The chosen queries, how good they are, and the images that they follow."""
