@@ -303,7 +303,11 @@ def attack_console(settings: Settings, queries: int, seed: int) -> Tally:
             started = time.perf_counter()
             try:
                 run_console_query(
-                    store.open_driver, store.database, query, timeout_s=QUERY_LIMIT_S, max_rows=100
+                    store.console_drivers,
+                    store.database,
+                    query,
+                    timeout_s=QUERY_LIMIT_S,
+                    max_rows=100,
                 )
                 outcome = "answered"
             except CobalanceError as error:

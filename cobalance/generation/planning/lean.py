@@ -84,13 +84,13 @@ class CliqueSets:
         for column in codes.T:
             code = column[walks]
             places = self._look_up(np.where(code >= 0, nodes * self.n_concepts + code, -1))
-            is_clique = places >= 0
+            is_clique = np.flatnonzero(places >= 0)
             larger, row = self._added_rows[places[is_clique]], walks[is_clique]
             rows.append(row)
             cliques.append(larger)
 
             # Cliques of the largest size lead nowhere.
-            open_ = larger + 1 < self._n_open
+            open_ = np.flatnonzero(larger + 1 < self._n_open)
             walks = np.concatenate([walks, row[open_]])
             nodes = np.concatenate([nodes, larger[open_] + 1])
 
@@ -201,9 +201,10 @@ def _differ(chi_squares: FloatArray, freedom: int, level: float) -> BoolArray:
         # The inverse is not exact to the last bit.
         candidates = np.flatnonzero(chi_squares >= least * (1 - _INVERSE_ERROR))
 
-    p_values = np.ones(n_rows)
-    p_values[candidates] = special.chdtrc(freedom, chi_squares[candidates])
-    return q_values(p_values) <= level
+    differs = np.zeros(n_rows, dtype=np.bool_)
+    p_values = special.chdtrc(freedom, chi_squares[candidates])
+    differs[candidates] = q_values(p_values, n_rows) <= level
+    return differs
 
 
 class Lean:

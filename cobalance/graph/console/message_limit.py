@@ -33,6 +33,10 @@ class MessageLimit:
         inbox = self._connection.inbox
         self._socket, inbox._socket = inbox._socket, self
 
+    def release(self) -> None:
+        """Give the connection its own socket back, for what is not limited."""
+        self._connection.inbox._socket = self._socket
+
     def next_message(self) -> None:
         """Count from zero again."""
         self._received = 0

@@ -3,12 +3,13 @@
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
 from neo4j.exceptions import DriverError, Neo4jError
@@ -30,7 +31,7 @@ from cobalance.graph.console.message_limit import (
 )
 from cobalance.graph.console.times import UnreadableError, read_times_as_text
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
-from cobalance.graph.database import unavailable_error
+from cobalance.graph.database import DriverPool, unavailable_error
 
 # In all cells together.
 MAX_VALUES = 2_000_000
@@ -55,6 +56,10 @@ _PLACE = re.compile(
 _LEAST_S = 0.01
 
 _RUNNING = BoundedSemaphore(MAX_RUNNING)
+# A server with capacity is not asked again for so long, unless a query is given up meanwhile: the
+# answer takes as long as a small read.
+_CHECK_EVERY_S = 2.0
+_CHECKED: WeakKeyDictionary[DriverPool, float] = WeakKeyDictionary()
 # Transactions that the server could not interrupt yet stay in its list.
 _STUCK = """
 SHOW TRANSACTIONS YIELD metaData, status, elapsedTime
@@ -86,7 +91,7 @@ class ConsoleResult:
 
 
 def run_console_query(
-    connect: Callable[[], Driver],
+    drivers: DriverPool,
     database: str,
     text: str,
     parameters: Mapping[str, Any] | None = None,
@@ -105,9 +110,9 @@ def run_console_query(
 
     Parameters
     ----------
-    connect : callable
-        Opens a driver for this query alone: closing it unblocks the thread, and leaves the
-        program's other connections alone.
+    drivers : DriverPool
+        Gives a driver to this query alone. Of a query that fails or is given up it is closed, which
+        unblocks the thread, and leaves the program's other connections alone.
     database : str
         The database's name.
     text : str
@@ -146,7 +151,7 @@ def run_console_query(
             "again when they have ended."
         )
     try:
-        driver = connect()
+        driver = drivers.take()
     except BaseException:
         _RUNNING.release()
         raise
@@ -156,20 +161,29 @@ def run_console_query(
     has_timed_out = Event()
 
     def work() -> None:
+        is_reusable = False
         try:
             with _open_session(driver, database, max_rows) as session:
-                _require_capacity(session, remaining_s)
-                columns, rows, truncated = _fetch(
-                    session, text, dict(parameters or {}), remaining_s, max_rows
-                )
-            elapsed_s = time.monotonic() - started
-            result = ConsoleResult(
-                columns=columns, rows=rows, truncated=truncated, elapsed_s=elapsed_s
-            )
-            outcome.set_result(result)
+                _require_capacity(drivers, session, remaining_s)
+                with _open_transaction(session, remaining_s) as (transaction, limit):
+                    columns, rows, truncated = _fetch(
+                        transaction, limit, text, dict(parameters or {}), max_rows
+                    )
+                    elapsed_s = time.monotonic() - started
+                    result = ConsoleResult(
+                        columns=columns, rows=rows, truncated=truncated, elapsed_s=elapsed_s
+                    )
+                    # Nobody waits for the rollback.
+                    outcome.set_result(result)
+            is_reusable = not truncated
         except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
-            outcome.set_exception(error)
+            if not outcome.done():
+                outcome.set_exception(error)
         finally:
+            if is_reusable:
+                drivers.give_back(driver)
+            else:
+                _close(driver)
             # The server computes on until it has stopped the query.
             if has_timed_out.is_set():
                 time.sleep(_STOPPING_S)
@@ -180,14 +194,14 @@ def run_console_query(
         return outcome.result(timeout=remaining_s)
     except TimeoutError as error:
         has_timed_out.set()
-        raise _timeout_error(timeout_s) from error
-    except (Neo4jError, DriverError) as error:
-        raise _translate_error(error, timeout_s, database, text) from error
-    finally:
-        # In a thread, too: closing may wait for the server.
+        _CHECKED.pop(drivers, None)
+        # In a thread, too: closing, which ends the query's thread, may wait for the server.
         closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
         closing.start()
         closing.join(_CLOSE_S)
+        raise _timeout_error(timeout_s) from error
+    except (Neo4jError, DriverError) as error:
+        raise _translate_error(error, timeout_s, database, text) from error
 
 
 @contextmanager
@@ -212,19 +226,36 @@ def _close(driver: Driver) -> None:
         driver.close()
 
 
+@contextmanager
+def _open_transaction(
+    session: Session, timeout_s: float
+) -> Iterator[tuple[Transaction, MessageLimit]]:
+    """A transaction that is rolled back, and the limit on what its connection receives."""
+    transaction = session.begin_transaction(
+        timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
+    )
+    limit = MessageLimit(transaction)
+    try:
+        yield transaction, limit
+    finally:
+        # What was not fetched is discarded.
+        transaction.close()
+        limit.release()
+
+
 def _fetch(
-    session: Session, text: str, parameters: dict[str, Any], timeout_s: float, max_rows: int
+    transaction: Transaction,
+    limit: MessageLimit,
+    text: str,
+    parameters: dict[str, Any],
+    max_rows: int,
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], bool]:
     """The columns and rows of a query or of its plan, and whether there were more rows."""
     plain = PlainValues(MAX_VALUES)
     rows: list[tuple[Any, ...]] = []
     truncated = False
 
-    transaction = session.begin_transaction(
-        timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
-    )
     try:
-        limit = MessageLimit(transaction)
         read_times_as_text(transaction)
         result = _send(transaction, LANGUAGE + text, parameters)
         columns = tuple(result.keys())
@@ -253,9 +284,6 @@ def _fetch(
         ) from error
     except UnreadableError as error:
         raise QueryError(f"The answer holds {error}. Return it as text, by toString().") from error
-    finally:
-        # It is rolled back, and what was not fetched is discarded.
-        transaction.close()
     return columns, rows, truncated
 
 
@@ -273,8 +301,10 @@ def _send(transaction: Transaction, text: str, parameters: dict[str, Any]) -> Re
     )
 
 
-def _require_capacity(session: Session, timeout_s: float) -> None:
+def _require_capacity(drivers: DriverPool, session: Session, timeout_s: float) -> None:
     """Raise QueryRefusedError if too many queries that were given up still run."""
+    if time.monotonic() < _CHECKED.get(drivers, -math.inf) + _CHECK_EVERY_S:
+        return
     record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
     if record["stuck"] >= MAX_RUNNING:
         raise QueryRefusedError(
@@ -284,6 +314,7 @@ def _require_capacity(session: Session, timeout_s: float) -> None:
             Action("stop_server"),
             ".",
         )
+    _CHECKED[drivers] = time.monotonic()
 
 
 def _timeout_error(timeout_s: float) -> QueryTimeoutError:

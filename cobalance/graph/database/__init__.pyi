@@ -9,6 +9,7 @@ from .declarations import (
     json_text as json_text,
     utc_time as utc_time,
 )
+from .driver_pool import DriverPool as DriverPool
 from .evaluation_nodes import EVALUATION as EVALUATION, SCORE as SCORE, TASK as TASK
 from .job_nodes import (
     CANDIDATE as CANDIDATE,

@@ -41,6 +41,7 @@ from cobalance.base import (
     T,
 )
 from cobalance.graph.database.disk import full_disk
+from cobalance.graph.database.driver_pool import DriverPool
 from cobalance.graph.database.migrations import migrate
 from cobalance.graph.database.query import Statement
 
@@ -90,6 +91,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def __init__(self, open_driver: Callable[[], Driver], uri: str, database: str) -> None:
         self.open_driver = open_driver
         self.driver = open_driver()
+        self.console_drivers = DriverPool(open_driver)
         self.uri = uri
         self.database = database
         # The data folder of a local server: its disk is not to be written full.
@@ -151,6 +153,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def close(self) -> None:
         """Close all connections."""
         self.is_closed = True
+        self.console_drivers.close()
         self.driver.close()
 
     def __exit__(self, *_: object) -> None:

@@ -54,7 +54,7 @@ class ConsoleQuery:
             text = query.text
 
         return run_console_query(
-            store.open_driver,
+            store.console_drivers,
             store.database,
             text,
             parameters,

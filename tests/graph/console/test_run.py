@@ -26,6 +26,7 @@ from cobalance.graph.console import run as console
 from cobalance.graph.console.guard import PROCEDURES, check_read_only
 from cobalance.graph.console.message_limit import MessageLimit
 from cobalance.graph.console.run import LANGUAGE, MAX_RUNNING, run_console_query
+from cobalance.graph.database import DriverPool
 from cobalance.graph.database.local.server_control import ensure_running
 from tests.support.waiting import until
 
@@ -37,7 +38,7 @@ SLOW = "RETURN all(x IN range(1, 300000000) WHERE x > $least) AS x"
 
 @pytest.fixture
 def ask(store):
-    return partial(run_console_query, store.open_driver, store.database)
+    return partial(run_console_query, store.console_drivers, store.database)
 
 
 @pytest.fixture
@@ -231,8 +232,34 @@ def test_a_connection_in_use_is_closed_quietly(store):
         driver.close = close_in_use
         return driver
 
-    result = run_console_query(open_driver, store.database, "RETURN 1 AS x")
+    drivers = DriverPool(open_driver)
+    result = run_console_query(drivers, store.database, "UNWIND [1, 2] AS x RETURN x", max_rows=1)
     assert result.rows == [(1,)]
+
+
+def test_connections_serve_again_unless_a_query_fails_or_is_given_up(store):
+    connected = []
+
+    def open_driver():
+        connected.append(store.open_driver())
+        return connected[-1]
+
+    drivers = DriverPool(open_driver)
+    ask = partial(run_console_query, drivers, store.database)
+    for number in range(20):
+        assert ask("RETURN $number AS x", {"number": number}).rows == [(number,)]
+    # The next query does not wait for the end of the one before.
+    assert len(connected) <= MAX_RUNNING
+
+    with pytest.raises(QueryTimeoutError):
+        ask(SLOW, {"least": 0}, timeout_s=0.2)
+    assert ask("RETURN date('2024-05-01') AS x").rows == [("2024-05-01",)]
+    with pytest.raises(QueryError):
+        ask("RETURN 1 / 0 AS x")
+    assert ask("RETURN 2 AS x").rows == [(2,)]
+
+    wait_until_none_is_stuck(ask)
+    drivers.close()
 
 
 def test_returns_nodes_relationships_and_paths_as_maps(ask, pair):
@@ -343,7 +370,7 @@ def test_limits_are_above_zero(ask, limits):
 
 def test_an_unknown_database(store):
     with pytest.raises(StoreUnavailableError, match="no database 'nothing'"):
-        run_console_query(store.open_driver, "nothing", "RETURN 1 AS x")
+        run_console_query(store.console_drivers, "nothing", "RETURN 1 AS x")
 
 
 def test_refuses_before_it_connects():
@@ -351,7 +378,7 @@ def test_refuses_before_it_connects():
         raise AssertionError("connected")
 
     with pytest.raises(QueryRefusedError):
-        run_console_query(connect, "neo4j", "CREATE (n)")
+        run_console_query(DriverPool(connect), "neo4j", "CREATE (n)")
 
 
 @pytest.mark.parametrize(
@@ -443,19 +470,22 @@ def test_a_single_value_that_is_too_large_is_not_received(ask, store, monkeypatc
     with pytest.raises(QueryError, match="first row alone"):
         ask("RETURN range(1, 300000) AS x")  # 1.4 MB
     assert limits[0]._received < 100_000
-    assert ask("RETURN range(1, 3000) AS x").rows == [(list(range(1, 3001)),)]
+    # The limit is of each query, whose connection is the same.
+    for _ in range(3):
+        assert ask("RETURN range(1, 3000) AS x").rows == [(list(range(1, 3001)),)]
 
 
 PROGRAM = f"""
 import json, sys
 from neo4j import GraphDatabase
 from cobalance.graph.console.run import run_console_query
+from cobalance.graph.database import DriverPool
 from cobalance.base.errors import QueryTimeoutError
 
 uri, username, password, database = json.loads(sys.stdin.read())
 try:
     run_console_query(
-        lambda: GraphDatabase.driver(uri, auth=(username, password)),
+        DriverPool(lambda: GraphDatabase.driver(uri, auth=(username, password))),
         database, {SLOW!r}, {{"least": 0}}, timeout_s=0.5,
     )
 except QueryTimeoutError:

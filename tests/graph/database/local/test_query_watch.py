@@ -12,6 +12,7 @@ from neo4j import Driver, GraphDatabase
 from cobalance.base.errors import QueryError
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.console.run import run_console_query
+from cobalance.graph.database import DriverPool
 from cobalance.graph.database.local.server_control import Endpoint, ensure_running, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import GraphStore
@@ -51,6 +52,13 @@ def connect(endpoint: Endpoint) -> partial[Driver]:
     return partial(GraphDatabase.driver, endpoint.uri, auth=auth)
 
 
+@pytest.fixture
+def drivers(connect: partial[Driver]) -> Iterator[DriverPool]:
+    pool = DriverPool(connect)
+    yield pool
+    pool.close()
+
+
 def hold(connect: partial[Driver]) -> int:
     """What the query counts that fills the heap, as another client's."""
     with connect() as driver:
@@ -58,11 +66,11 @@ def hold(connect: partial[Driver]) -> int:
         return int(records[0]["n"])
 
 
-def ask_small(connect: partial[Driver]) -> list[int]:
+def ask_small(drivers: DriverPool) -> list[int]:
     """The answers of fifty small reads of the console, two at a time."""
 
     def ask(_: int) -> int:
-        (row,) = run_console_query(connect, "neo4j", SMALL, timeout_s=120).rows
+        (row,) = run_console_query(drivers, "neo4j", SMALL, timeout_s=120).rows
         return int(row[0])
 
     with ThreadPoolExecutor(2) as pool:
@@ -74,12 +82,12 @@ def log(server: LocalServerSettings) -> str:
 
 
 def test_a_query_is_stopped_for_what_it_holds_and_small_ones_beside_it_are_not(
-    server: LocalServerSettings, connect: partial[Driver]
+    server: LocalServerSettings, drivers: DriverPool
 ) -> None:
     large = {"length": LENGTH, "times": TIMES}
     with ThreadPoolExecutor() as pool:
-        holding = pool.submit(run_console_query, connect, "neo4j", HOLDING, large, timeout_s=120)
-        answers = ask_small(connect)
+        holding = pool.submit(run_console_query, drivers, "neo4j", HOLDING, large, timeout_s=120)
+        answers = ask_small(drivers)
         with pytest.raises(QueryError, match=r"it holds \d+ MB of the server's heap, which is"):
             holding.result()
     assert answers == [SUM_OF_SMALL] * N_SMALL
@@ -87,7 +95,10 @@ def test_a_query_is_stopped_for_what_it_holds_and_small_ones_beside_it_are_not(
 
 
 def test_small_queries_are_not_stopped_where_others_fill_the_heap(
-    server: LocalServerSettings, endpoint: Endpoint, connect: partial[Driver]
+    server: LocalServerSettings,
+    endpoint: Endpoint,
+    connect: partial[Driver],
+    drivers: DriverPool,
 ) -> None:
     before = log(server)
     records = [
@@ -111,7 +122,7 @@ def test_small_queries_are_not_stopped_where_others_fill_the_heap(
         others = [pool.submit(load), pool.submit(keep_full)]
         try:
             until(lambda: loaded.is_set() or any(other.done() for other in others))
-            answers = ask_small(connect)
+            answers = ask_small(drivers)
         finally:
             done.set()
         for other in others:
