@@ -16,6 +16,8 @@ COMMANDS = (
         "hostile",
         "scores",
         "planning",
+        "planning --pace",
+        "console",
         "whole_images",
         "properties",
     ),

@@ -44,7 +44,7 @@ class CliqueSets:
         self.n_cliques, self.n_concepts = len(cliques), len(cliques.concepts)
         added, self._added_rows = _extensions(cliques.members, self.n_concepts)
 
-        # What the empty set becomes, and what each clique does: their values are set when priced.
+        # What the empty set becomes with a concept, and what each clique does.
         self._alone, self._added = added[:1], added[1:]
 
         # Cliques that can be extended come first, as rows are by size; the empty one before them.
@@ -107,25 +107,28 @@ class CliqueSets:
 
     def price_concepts(self, worth: FloatArray) -> "ConceptPrices":
         """Price what concepts add to sets by the worth of cliques: float array, (n_cliques,)."""
-        added = worth[self._added_rows]
+        values = worth[self._added_rows]
         n_alone = self._alone.nnz
-        self._alone.data, self._added.data = added[:n_alone], added[n_alone:]
-        return ConceptPrices(self._alone.toarray(), self._added)
+        alone, added = self._alone, self._added
+        return ConceptPrices(
+            alone=sparse.csr_matrix((values[:n_alone], alone.indices, alone.indptr), alone.shape),
+            added=sparse.csr_matrix((values[n_alone:], added.indices, added.indptr), added.shape),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ConceptPrices:
-    """The worth of the cliques that each concept adds to a set, until others are priced.
+    """The worth of the cliques that each concept adds to a set.
 
     Parameters
     ----------
-    alone : float64 array, shape (1, n_concepts)
+    alone : float64 sparse matrix, shape (1, n_concepts)
         Of the clique that the concept is by itself.
     added : float64 sparse matrix, shape (n_cliques, n_concepts)
         Of the clique that it makes of each.
     """
 
-    alone: FloatArray
+    alone: "sparse.csr_matrix"
     added: "sparse.csr_matrix"
 
     def of_sets(self, shown: "sparse.csr_matrix") -> FloatArray:
@@ -140,7 +143,7 @@ class ConceptPrices:
         -------
         float64 array, shape (n_sets, n_concepts)
         """
-        return (shown @ self.added).toarray() + self.alone
+        return (shown @ self.added).toarray() + self.alone.toarray()
 
 
 def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":

@@ -16,8 +16,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compile_inner(function: Function) -> Function:
-    """Compile a function into the compiled functions that call it."""
-    return cast(Function, numba.njit(nogil=True)(function))
+    """Compile a function into the compiled functions that call it, and for no call from Python.
+
+    What Python calls unpacks every tuple of arrays, which takes longer to compile than most bodies.
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, numba.njit(nogil=True, **options)(function))
 
 
 def compile_cached(function: Function) -> Function:

@@ -39,7 +39,10 @@ ROWS_PER_PAIR = 4.0
 
 # numba compiles a function once more for a literal argument; these are none.
 TOP = np.int64(0)
+START = np.int64(0)
 UNKNOWN = np.int64(0)
+# Items that have to stand behind an item that makes a child.
+BEHIND = np.int64(2)
 
 
 @compile_inner
@@ -75,7 +78,7 @@ def list_occurrences(levels, level, node):
     """List the occurrences of each item of a node, and start at its first child."""
     number = np.zeros(node.end, np.int64)
     space = np.zeros(node.end, np.int64)
-    count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, number, space)
+    count_occurrences(node.rows, START, node.ends[-1], node.end, BEHIND, number, space)
 
     starts = levels.starts[level]
     starts[0] = 0
@@ -84,7 +87,7 @@ def list_occurrences(levels, level, node):
         positions[item] = starts[item]
         starts[item + 1] = starts[item] + number[item]
     occurrences = levels.occurrences[level]
-    fill_occurrences(node.rows, 0, node.ends[-1], node.end, 2, positions, occurrences)
+    fill_occurrences(node.rows, START, node.ends[-1], node.end, BEHIND, positions, occurrences)
     levels.following[level] = 0
 
 

@@ -273,7 +273,7 @@ def _group_by_set(drawn: IntArray, indptr: IntArray, codes: IntArray) -> list[li
 
 
 def _sparse_sets(members: npt.NDArray[np.float32]) -> "sparse.csr_matrix":
-    """Sets as a sparse matrix, from a dense one of zeros and ones: scipy's way counts them twice."""
+    """Sets as a sparse matrix, from a dense one of zeros and ones."""
     rows, concepts = np.nonzero(members)
     ends = np.searchsorted(rows, np.arange(len(members) + 1))
     ones = np.ones(len(rows), dtype=np.float32)
