@@ -20,7 +20,7 @@ def compile_inner(function: Function) -> Function:
 
     What Python calls unpacks every tuple of arrays, which takes longer to compile than most bodies.
     """
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(Function, numba.njit(nogil=True, **options)(function))
 
 
