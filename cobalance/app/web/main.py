@@ -14,7 +14,6 @@ from cobalance.app.web.components import first_steps, saved_views
 from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import Page, errors_shown, meaning
-from cobalance.graph import dataset_progress
 from cobalance.workflows import StepState, steps_of
 
 # Folders of `page`, in the order of the menu. One called `pages` Streamlit would take for its own.
@@ -49,6 +48,7 @@ _VIEWS = declared_pages(VIEWS).values()
 def main() -> None:
     """Draw the page that the URL names."""
     refreshing.begin_run()
+    session.begin_run()
     st.set_page_config(page_title="cobalance", page_icon=_picture("icon.svg"), layout="wide")
     st.logo(_picture("logo.svg"), size="large")
     require_login()
@@ -95,7 +95,7 @@ def _draw_page(page: Page, chosen: StreamlitPage) -> None:
     marks: dict[str, StepState] = {}
     if names:
         current = session.current()
-        marks = steps_of(current.state, dataset_progress(current.store, current.name))
+        marks = steps_of(current.state, current.progress)
     if marks != st.session_state.get(_MARKS):
         st.session_state[_MARKS] = marks
         chosen = _draw_menu()

@@ -116,6 +116,8 @@ def strip(
             _show_first_pages(current)
             url.show_images(clique)
             url.write(OPENED, [name])
+            # The gallery is in a drawer, which is a part of the page.
+            st.rerun()
 
     # Its height is known before the pictures are, and what comes below stays where it is.
     with st.container(key=f"{key} strip {class_name} {clique}", height=row_px + 8, border=False):

@@ -12,9 +12,11 @@ click is safe in a button's callback, which runs before anything is drawn. For a
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from cobalance.app.web.server.streamlit_internals import fragments_drawn, leave_containers
 
@@ -35,6 +37,16 @@ def rerun_page() -> None:
         st.session_state[_ASKED] = True
     elif drawn == 1:
         st.rerun()
+
+
+def redraw(*fragments: str) -> None:
+    """Draw only the fragments with these keys anew; the whole page where it lacks one of them.
+
+    The last call of a widget's callback. A fragment's widgets that change more than the fragment
+    end their callbacks with `st.rerun`.
+    """
+    with suppress(StreamlitAPIException):
+        st.rerun(fragments)
 
 
 def refreshing_while(is_active: bool, every_s: float) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -14,15 +14,17 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.server.streamlit_internals import correct_parameter
+from cobalance.app.web.server.streamlit_internals import correct_parameter, fragments_drawn
 from cobalance.base import NO_LIMIT, DataError, T, UnknownNameError
 from cobalance.counting import MiningOptions
 from cobalance.graph import (
+    DatasetProgress,
     DatasetState,
     GraphStore,
     Node,
     class_sizes,
     comparison_of,
+    dataset_progress,
     dataset_state,
     list_datasets,
     read_saved,
@@ -33,6 +35,8 @@ from cobalance.workflows import Settings, open_store
 # The query parameter, and the key of the widget that is bound to it.
 DATASET = "dataset"
 _CHOICE = "_chosen_dataset"
+# The dataset as it was read in this run, with the choices that it was read for.
+_CURRENT = "_current_dataset"
 # The query parameter of the concept that a person compares by, and these by dataset.
 COMPARE_BY, _COMPARED = "compare_by", "_compared_by"
 OWN_CLASSES = " "
@@ -144,15 +148,37 @@ class CurrentDataset:
             return dict(self.state.mined_classes)
         return {name: images for name, images in self.read(class_sizes).items() if images}
 
+    @cached_property
+    def progress(self) -> DatasetProgress:
+        """How far the dataset is, which changes without its state."""
+        return dataset_progress(self.store, self.name)
+
+
+def begin_run() -> None:
+    """Have the dataset's state read anew, at the very start of a run of the whole page."""
+    st.session_state.pop(_CURRENT, None)
+
 
 def current() -> CurrentDataset:
-    """The dataset that the user has chosen, with its state read once.
+    """The dataset that the user has chosen, with its state read once in a run.
 
     Raises
     ------
     NotFoundError
         It has been dropped or renamed since.
     """
+    # Fragments that refresh by themselves follow what changes.
+    if fragments_drawn():
+        return _read_current()
+
+    choice = st.session_state[DATASET], st.query_params.get(COMPARE_BY)
+    of_run = st.session_state.get(_CURRENT)
+    if of_run is None or of_run[0] != choice:
+        of_run = st.session_state[_CURRENT] = choice, _read_current()
+    return cast(CurrentDataset, of_run[1])
+
+
+def _read_current() -> CurrentDataset:
     stored = dataset_state(store(), st.session_state[DATASET])
     view = _compared_by_user(stored)
     if view is None:

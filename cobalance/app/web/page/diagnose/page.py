@@ -42,6 +42,7 @@ from cobalance.app.web.widgets import (
     Page,
     button_type,
     download,
+    errors_in_fragment,
     escape,
     in_app,
     row_values,
@@ -54,7 +55,6 @@ from cobalance.graph import (
     Overview,
     Ranking,
     clique_totals,
-    dataset_progress,
     read_imbalances,
     read_overview,
     read_summary,
@@ -94,10 +94,8 @@ BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 def page(others: Mapping[str, Callable[[], None]]) -> None:
     """Draw the page, of which the `others` are views, too."""
     current = session.current()
-    main = None
     if current.is_mined:
-        main = finding.read(current)
-        _draw_finding(current, main)
+        _draw_finding(current)
 
     # What was selected in the graph filters as if it had been chosen in the filter, which is drawn
     # before the graph.
@@ -117,7 +115,7 @@ def page(others: Mapping[str, Callable[[], None]]) -> None:
     if view in others:
         others[view]()
         details.draw(current)
-    elif main is None:
+    elif not current.is_mined:
         mine_button.offer(current)
     elif findings.not_compared(current.class_sizes):
         _draw_without_classes(current, view, filters, controls)
@@ -129,18 +127,28 @@ def page(others: Mapping[str, Callable[[], None]]) -> None:
 PAGE = Page("Diagnose", "diagnose", ":material/balance:", page, takes_uploads=True)
 
 
-def _draw_finding(current: CurrentDataset, main: finding.Finding) -> None:
+@st.fragment(key=table.FINDING)
+def _draw_finding(current: CurrentDataset) -> None:
     """Draw the main finding: a sentence with its pictures, and the next step."""
-    with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
-        st.header(main.text, anchor=False, help=finding.describe_numbers(current))
-        if main.clique:
-            st.button("Details", key="_row_details", on_click=url.show_images, args=(main.clique,))
-        make_report = partial(report, current.store, current.name, ReportOptions())
-        download("Download report", make_report, f"{current.name}-report.html", key="_report")
-        if not findings.not_compared(current.class_sizes):
-            _next_step(current)
-    finding.draw_strips(current, main, "_finding")
-    prefer_sides(tuple(main.counts))
+    with errors_in_fragment():
+        main = finding.read(current)
+        with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
+            st.header(main.text, anchor=False, help=finding.describe_numbers(current))
+            if main.clique:
+                st.button("Details", key="_row_details", on_click=_open, args=(main.clique,))
+            make_report = partial(report, current.store, current.name, ReportOptions())
+            download("Download report", make_report, f"{current.name}-report.html", key="_report")
+            if not findings.not_compared(current.class_sizes):
+                _next_step(current)
+        finding.draw_strips(current, main, "_finding")
+        prefer_sides(tuple(main.counts))
+
+
+def _open(clique: url.Clique) -> None:
+    """Open the drawer of a combination, by a button's callback."""
+    url.show_images(clique)
+    # The drawer is a part of the page, which a button in a fragment leaves as it is.
+    st.rerun()
 
 
 def _draw_imbalances(
@@ -220,13 +228,13 @@ def _choose_comparison(current: CurrentDataset) -> None:
     )
 
 
+@st.fragment(key=table.NEXT_STEP)
 def _next_step(current: CurrentDataset) -> None:
     """Draw the button of the next step; where cliques are selected, there is another for them.
 
     Its place stays, so that the table does not move as the first row is ticked.
     """
-    progress = dataset_progress(current.store, current.name)
-    action, path = next_action(progress, leaning=current.read(clique_totals).leaning)
+    action, path = next_action(current.progress, leaning=current.read(clique_totals).leaning)
     hidden = bool(url.selected_cliques())
     with st.container(key="_next_step_hidden" if hidden else None, width="content"):
         if st.button(action, type=button_type(not hidden), key="_next_step"):
@@ -298,6 +306,7 @@ def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: Delt
         _draw_matrix(current, rows, controls)
     else:
         _draw_graph(current, rows, controls)
+        _offer_clique(current, st.session_state[imbalance_filters.CONCEPTS])
 
 
 def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:
@@ -332,38 +341,47 @@ def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) 
     charts.matrix(overview, axis)
 
 
+@st.fragment(key=table.GRAPH)
 def _draw_graph(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
     """Draw the concept graph with its choices and legend; concepts selected there filter."""
-    with _options(controls, "Classes, links and colours of the graph"):
-        axis = choose_axis(current)
-        edges, color = _choose_links_and_color(rows.model)
-    overview: Overview = current.read(
-        read_overview, max_edges=edges, include=_concepts_to_draw(rows.ranking)
-    )
-    plain = of_overview(overview, axis)
-    picture, draw_color_legend = _color_graph(current, plain, color, rows.model)
+    with errors_in_fragment():
+        with _options(controls, "Classes, links and colours of the graph"):
+            axis = choose_axis(current)
+            edges, color = _choose_links_and_color(rows.model)
+        overview = _read_graph(current, rows.ranking, edges)
+        plain = of_overview(overview, axis)
+        picture, draw_color_legend = _color_graph(current, plain, color, rows.model)
 
-    filtered = st.session_state[imbalance_filters.CONCEPTS]
-    state = concept_graph(
-        picture,
-        key=GRAPH,
-        highlighted=list(map(_node_ids, url.selected_cliques())),
-        cliques=list(map(_node_ids, rows.frame.get("concepts", ()))),
-        groups=[_node_ids(rows.ranking.any_of)],
-        selected=_node_ids(filtered),
-        height_px=PICTURE_PX,
-        label="Concepts between the classes that they lean to",
-    )
-    chosen = concepts_of(state.nodes)
-    if set(chosen) != set(filtered):
-        # The filter stands above, and has been drawn already.
-        st.session_state[_NODES] = chosen
-        st.rerun()
+        filtered = st.session_state[imbalance_filters.CONCEPTS]
+        state = concept_graph(
+            picture,
+            key=GRAPH,
+            highlighted=list(map(_node_ids, url.selected_cliques())),
+            cliques=list(map(_node_ids, rows.frame.get("concepts", ()))),
+            groups=[_node_ids(rows.ranking.any_of)],
+            selected=_node_ids(filtered),
+            height_px=PICTURE_PX,
+            label="Concepts between the classes that they lean to",
+        )
+        chosen = concepts_of(state.nodes)
+        if set(chosen) != set(filtered):
+            # The filter stands above, and has been drawn already.
+            st.session_state[_NODES] = chosen
+            st.rerun()
 
-    _offer_clique(current, filtered)
-    if draw_color_legend is not None:
-        draw_color_legend()
-    _legend(axis, overview)
+        if draw_color_legend is not None:
+            draw_color_legend()
+        _legend(axis, overview)
+
+
+def _read_graph(current: CurrentDataset, ranking: Ranking, edges: int) -> Overview:
+    """Read the graph, with all concepts that are selected or filtered by."""
+    overview = current.read(read_overview, max_edges=edges)
+    concepts = _concepts_to_draw(ranking)
+    # Mostly they are among the frequent ones, and a tick then waits for no query.
+    if {*concepts} <= {*overview.concepts["concept"]}:
+        return overview
+    return current.read(read_overview, max_edges=edges, include=concepts)
 
 
 def _node_ids(concepts: Sequence[str]) -> list[str]:
@@ -417,18 +435,28 @@ def _legend(axis: Axis, overview: Overview) -> None:
     )
 
 
+@st.fragment(key=table.SELECTION)
 def _selection_bar() -> None:
     """Draw the selection at the bottom of the window."""
     selected = url.selected_cliques()
-    if not selected:
-        return
+    with st.bottom:
+        if not selected:
+            # A fragment has a place there if it writes into it each time; page.css hides it.
+            st.empty()
+            return
 
-    with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-        st.space("stretch")
-        st.markdown(f"**{inflect(len(selected), 'cliques')}** selected", width="content")
-        st.button("Clear", on_click=url.clear, key="_clear")
-        if st.button("Plan the missing images", type="primary", key="_to_plan"):
-            url.go_to("plan")
+        with st.container(horizontal=True, vertical_alignment="center", key="_selection"):
+            st.space("stretch")
+            st.markdown(f"**{inflect(len(selected), 'cliques')}** selected", width="content")
+            st.button("Clear", on_click=_clear, key="_clear")
+            if st.button("Plan the missing images", type="primary", key="_to_plan"):
+                url.go_to("plan")
+
+
+def _clear() -> None:
+    """Take all rows out of the selection, by a button's callback."""
+    url.clear()
+    st.rerun()
 
 
 def _draw_pairs(current: CurrentDataset, ranking: Ranking) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components import imbalance_columns, imbalance_view, model_accuracy
-from cobalance.app.web.state import CurrentDataset, in_url, url
+from cobalance.app.web.state import CurrentDataset, in_url, refreshing, url
 from cobalance.app.web.widgets import draw_table, empty_state, escape, in_app
 from cobalance.base import inflect, render
 from cobalance.graph import (
@@ -37,6 +37,8 @@ ROW = "row"
 # The selection that the table has written into the URL itself.
 _FROM_TABLE = "_from_table"
 Selection = tuple[list[url.Clique], tuple[url.Clique, str | None] | None, url.Clique | None]
+# Keys of the fragments that ticks change, and of those that another row changes.
+NEXT_STEP, SELECTION, FINDING, GRAPH = "next step", "selection", "finding", "graph"
 # A cell of this column is selected in the row that the page is about.
 _CELL = "rate difference"
 
@@ -136,8 +138,9 @@ def _select_as_in_url(key: str, cliques: Sequence[url.Clique], classes: list[str
 
 
 def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
-    """Write ticked rows and the clicked cell into the URL; a callback is not cut short."""
+    """Write ticked rows and the clicked cell into the URL, and redraw what they change."""
     selection = st.session_state[key].selection
+    ticked_before, images_before, row_before = _selection()
     # Cliques that the filter hides stay selected.
     hidden = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
     url.select_cliques([*hidden, *(cliques[i] for i in selection.rows)])
@@ -147,7 +150,17 @@ def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
         for name in classes:
             if column in (COUNT + name, RATE + name):
                 url.show_images(cliques[row], name)
-    st.session_state[_FROM_TABLE] = _selection()
+    ticked, images, row_after = st.session_state[_FROM_TABLE] = _selection()
+
+    # The drawer with the images is a part of the page.
+    if images != images_before:
+        return
+    changed = [GRAPH]
+    if row_after != row_before:
+        changed.insert(0, FINDING)
+    if ticked != ticked_before:
+        changed += [NEXT_STEP, SELECTION]
+    refreshing.redraw(*changed)
 
 
 def _selection() -> Selection:
