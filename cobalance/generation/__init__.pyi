@@ -69,6 +69,7 @@ from .planning.plan import (
     Plan as Plan,
     PlannedImages as PlannedImages,
     PlanOptions as PlanOptions,
+    plan_of_images as plan_of_images,
     queries_of as queries_of,
     run_planner as run_planner,
 )

@@ -335,6 +335,35 @@ def run_planner(
     return replace(result, images=limited, members=chosen_cliques.members)
 
 
+def plan_of_images(
+    planner: str,
+    options: PlanOptions,
+    planner_options: Mapping[str, Any],
+    cliques: Cliques,
+    planned: PlannedImages,
+    ids: Sequence[str] = (),
+) -> Plan:
+    """The plan of a planner's images, with the sizes and options that it was made with.
+
+    Parameters
+    ----------
+    planner : str
+        Its name, and in `planner_options` its own options.
+    cliques, planned, ids
+        As `queries_of` has them.
+    """
+    min_size, max_size = options.resolve(cliques)
+    return Plan(
+        planner=planner,
+        options=replace(options, min_size=min_size, max_size=max_size),
+        queries=queries_of(cliques, planned, ids),
+        planner_options=dict(planner_options),
+        proven=planned.proven,
+        bound=planned.bound,
+        note=planned.note,
+    )
+
+
 def queries_of(
     cliques: Cliques, planned: PlannedImages, ids: Sequence[str] = ()
 ) -> tuple[PlannedQuery, ...]:

@@ -9,7 +9,7 @@ from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.plan import (
     Plan,
     PlanOptions,
-    queries_of,
+    plan_of_images,
     run_planner,
 )
 from cobalance.generation.planning.planners.registry import PLANNERS as PLANNERS
@@ -90,15 +90,5 @@ def plan(
     if limits.min_size is None and planner == WHOLE_IMAGES:
         limits = replace(limits, min_size=1)
     opened = PLANNERS.open(planner, values)
-    min_size, max_size = limits.resolve(cliques)
-
     planned = run_planner(cliques, opened, limits, chosen, images)
-    return Plan(
-        planner=planner,
-        options=replace(limits, min_size=min_size, max_size=max_size),
-        queries=queries_of(cliques, planned, ids),
-        planner_options=values,
-        proven=planned.proven,
-        bound=planned.bound,
-        note=planned.note,
-    )
+    return plan_of_images(planner, limits, values, cliques, planned, ids)

@@ -31,7 +31,7 @@ from cobalance.generation import (
     PlanOptions,
     PlanSizes,
     find_leaning,
-    queries_of,
+    plan_of_images,
     run_planner,
 )
 from cobalance.graph import DatasetState, GraphStore, load_cliques
@@ -280,16 +280,8 @@ def _plan_of(
     current: CurrentDataset, cliques: Cliques, planned: PlannedImages, request: PlanRequest
 ) -> Plan:
     _, ids = _named_images(current.store, current.state)
-    smallest, largest = request.options.resolve(cliques)
-    return Plan(
-        planner=request.planner,
-        options=replace(request.options, min_size=smallest, max_size=largest),
-        queries=queries_of(cliques, planned, ids),
-        planner_options=dict(request.planner_options),
-        proven=planned.proven,
-        bound=planned.bound,
-        note=planned.note,
-    )
+    values = dict(request.planner_options)
+    return plan_of_images(request.planner, request.options, values, cliques, planned, ids)
 
 
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
