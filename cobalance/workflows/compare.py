@@ -125,7 +125,11 @@ def describe_outcome(comparison: Comparison) -> str:
     leaned, leans = int(totals["leaning_before"]), int(totals["leaning_after"])
     planned = ""
     if comparison.planned is not None:
-        planned = f" (planned {comparison.planned:,}, got {leans:,})"
+        # A plan knows the combinations that were mined before. New ones are tested with all others.
+        of_before = ""
+        if totals["mined_before"] != totals["mined_after"]:
+            of_before = f" of {int(totals['mined_before']):,}"
+        planned = f" (planned {comparison.planned:,}{of_before}, got {leans:,})"
     largest = cells.change_text(totals["largest_before"], totals["largest_after"], ".1%")
     verb = agree(leans, "leans", "lean")
     return (
