@@ -46,7 +46,7 @@ EXAMPLES: dict[str, Example] = {
 
 def draw(*, own_data: bool = True) -> None:
     """Draw an introduction, with the ways to begin; `own_data`: a file of one's own, too."""
-    st.subheader("Which concepts lean to a class in your images?", anchor=False)
+    st.header("Which concepts lean to a class in your images?", anchor=False)
     st.markdown(
         "cobalance counts what images show beside their class, says what leans to one class, and "
         "has the missing images made."

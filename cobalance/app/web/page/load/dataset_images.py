@@ -56,9 +56,10 @@ def draw(current: CurrentDataset) -> None:
         return
 
     # Which page it is stands below the images.
-    place = st.container()
+    is_paged = total > PER_PAGE
+    place = st.container(key="_dataset_images_page" if is_paged else None)
     page = 1
-    if total > PER_PAGE:
+    if is_paged:
         page = st.pagination(math.ceil(total / PER_PAGE), **number_in_url(_PAGE))
     if page > 1:
         skip = (page - 1) * PER_PAGE
