@@ -1,18 +1,15 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components import (
     choose_axis,
     details,
-    graph_colors,
     imbalance_filters,
     mine_button,
     model_accuracy,
@@ -22,6 +19,7 @@ from cobalance.app.web.page.diagnose import (
     charts,
     cooccurrences,
     finding,
+    graph_view,
     heat_map,
     properties,
     rules,
@@ -29,12 +27,10 @@ from cobalance.app.web.page.diagnose import (
 )
 from cobalance.app.web.state import (
     CurrentDataset,
-    choice_in_url,
     id_in_url,
     in_url,
     named_in_url,
     names_of,
-    number_in_url,
     session,
     url,
 )
@@ -47,12 +43,9 @@ from cobalance.app.web.widgets import (
     in_app,
     row_values,
     shorten,
-    unless_empty,
 )
 from cobalance.base import ALL_IMAGES, NO_LIMIT, agree, inflect, render
 from cobalance.graph import (
-    Evaluation,
-    Overview,
     Ranking,
     clique_totals,
     read_imbalances,
@@ -62,33 +55,23 @@ from cobalance.graph import (
 from cobalance.graph.database import schema
 from cobalance.statistics import first_of_summary
 from cobalance.workflows import (
-    Axis,
-    GraphPicture,
     ReportOptions,
     are_unequal,
     cell_text,
-    concepts_of,
     describe_summary,
     next_action,
-    node_id,
-    of_overview,
-    read_communities,
     summary_table,
     warn_left_out,
 )
 from cobalance.workflows.diagnose import findings
 from cobalance.workflows.report.page import report
 
-GRAPH = "diagnose_graph"
-_NODES = "_chosen_nodes"
 GRAPH_VIEW, HEAT_MAP = "Graph", "Heat map"
 MATRIX, COMBINATIONS, TOGETHER = "Matrix", "Combinations", "Together"
 FILES, RULES = "Files", "Rules"
 BARS = ("Images", "% of class")
-EDGES = (100, 200, 400, 800)
-PICTURE_PX = table.HEIGHT_PX - 60
+PICTURE_PX = table.HEIGHT_PX - 60  # page.css keeps the graph's place
 PAIRS = 3
-BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
 def page(others: Mapping[str, Callable[[], None]]) -> None:
@@ -99,8 +82,8 @@ def page(others: Mapping[str, Callable[[], None]]) -> None:
 
     # What was selected in the graph filters as if it had been chosen in the filter, which is drawn
     # before the graph.
-    if _NODES in st.session_state:
-        st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
+    if graph_view.NODES in st.session_state:
+        st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(graph_view.NODES)
     with st.container(horizontal=True, vertical_alignment="center", key="_controls"):
         filters = st.container(
             horizontal=True, vertical_alignment="center", gap="small", width="content"
@@ -139,7 +122,9 @@ def _draw_finding(current: CurrentDataset) -> None:
             make_report = partial(report, current.store, current.name, ReportOptions())
             download("Download report", make_report, f"{current.name}-report.html", key="_report")
             if not findings.not_compared(current.class_sizes):
-                _next_step(current)
+                # A fragment is as wide as there is room.
+                with st.container(width="content"):
+                    _next_step(current)
         finding.draw_strips(current, main, "_finding")
         prefer_sides(tuple(main.counts))
 
@@ -166,7 +151,7 @@ def _draw_imbalances(
         frame = table.read_rows(current, ranking, more)
         table.draw(current, frame, ranking, model)
     with right:
-        _draw_picture(current, view, Rows(frame, ranking, model), controls)
+        _draw_picture(current, view, graph_view.Rows(frame, ranking, model), controls)
 
     summary = st.container()
     details.draw(current, table.repeats_of(frame))
@@ -192,18 +177,9 @@ def _draw_without_classes(
         _choose_comparison(current)
     ranking = Ranking(concepts=tuple(concepts))
     frame = current.read(read_imbalances, ranking)
-    _draw_picture(current, view, Rows(frame, ranking), controls)
+    _draw_picture(current, view, graph_view.Rows(frame, ranking), controls)
     st.caption(escape(" ".join(findings.mining_warnings(current.class_sizes, current.mining))))
     details.draw(current)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows beside a picture, with their ranking and colours."""
-
-    frame: pd.DataFrame
-    ranking: Ranking
-    model: Evaluation | None = None
 
 
 def _choose_comparison(current: CurrentDataset) -> None:
@@ -284,13 +260,23 @@ def _choose_view(current: CurrentDataset, others: list[str]) -> str:
         "Picture",
         views,
         default=views[0],
+        on_change=_begin_view,
+        args=(current,),
         **in_url("view", views),
         required=True,
         label_visibility="collapsed",
     )
 
 
-def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: DeltaGenerator) -> None:
+def _begin_view(current: CurrentDataset) -> None:
+    """Measure the image files as soon as a person, and no link, asks for their view."""
+    if st.session_state["view"] == FILES:
+        properties.measure_once(current)
+
+
+def _draw_picture(
+    current: CurrentDataset, view: str, rows: graph_view.Rows, controls: DeltaGenerator
+) -> None:
     """Draw a picture, and its own choices beside the one of the picture."""
     if view == HEAT_MAP:
         heat_map.draw(current)
@@ -305,7 +291,7 @@ def _draw_picture(current: CurrentDataset, view: str, rows: Rows, controls: Delt
     elif view == MATRIX:
         _draw_matrix(current, rows, controls)
     else:
-        _draw_graph(current, rows, controls)
+        graph_view.draw(current, rows, controls, PICTURE_PX)
         _offer_clique(current, st.session_state[imbalance_filters.CONCEPTS])
 
 
@@ -313,7 +299,7 @@ def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: Delt
     """Draw the plot of combinations, with the choice of its bars."""
     # Counts of classes of unequal sizes say little beside each other.
     usual = BARS[1] if are_unequal(current.class_sizes) else BARS[0]
-    with _options(controls, "Bars"):
+    with graph_view.options(controls, "Bars"):
         bars = st.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS))
     # A combination is of two concepts or more, unless the filter says otherwise.
     larger = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
@@ -321,14 +307,9 @@ def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: Delt
     charts.combinations(rows, current.class_sizes, shares=(bars or usual) == BARS[1])
 
 
-def _options(controls: DeltaGenerator, what: str) -> DeltaGenerator:
-    """A place behind a button for the choices of a picture."""
-    return controls.popover("", icon=":material/tune:", help=what, key="_picture_options")
-
-
-def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
+def _draw_matrix(current: CurrentDataset, rows: graph_view.Rows, controls: DeltaGenerator) -> None:
     """Draw the matrix of pairs, with the choice of its two sides."""
-    with _options(controls, "Classes of the matrix"):
+    with graph_view.options(controls, "Classes of the matrix"):
         axis = choose_axis(current)
 
     n_concepts = charts.MOST_IN_MATRIX
@@ -336,103 +317,9 @@ def _draw_matrix(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) 
         read_overview,
         max_concepts=n_concepts,
         max_edges=n_concepts * (n_concepts - 1) // 2,
-        include=_concepts_to_draw(rows.ranking),
+        include=graph_view.concepts_to_draw(rows.ranking),
     )
     charts.matrix(overview, axis)
-
-
-@st.fragment(key=table.GRAPH)
-def _draw_graph(current: CurrentDataset, rows: Rows, controls: DeltaGenerator) -> None:
-    """Draw the concept graph with its choices and legend; concepts selected there filter."""
-    with errors_in_fragment():
-        with _options(controls, "Classes, links and colours of the graph"):
-            axis = choose_axis(current)
-            edges, color = _choose_links_and_color(rows.model)
-        overview = _read_graph(current, rows.ranking, edges)
-        plain = of_overview(overview, axis)
-        picture, draw_color_legend = _color_graph(current, plain, color, rows.model)
-
-        filtered = st.session_state[imbalance_filters.CONCEPTS]
-        state = concept_graph(
-            picture,
-            key=GRAPH,
-            highlighted=list(map(_node_ids, url.selected_cliques())),
-            cliques=list(map(_node_ids, rows.frame.get("concepts", ()))),
-            groups=[_node_ids(rows.ranking.any_of)],
-            selected=_node_ids(filtered),
-            height_px=PICTURE_PX,
-            label="Concepts between the classes that they lean to",
-        )
-        chosen = concepts_of(state.nodes)
-        if set(chosen) != set(filtered):
-            # The filter stands above, and has been drawn already.
-            st.session_state[_NODES] = chosen
-            st.rerun()
-
-        if draw_color_legend is not None:
-            draw_color_legend()
-        _legend(axis, overview)
-
-
-def _read_graph(current: CurrentDataset, ranking: Ranking, edges: int) -> Overview:
-    """Read the graph, with all concepts that are selected or filtered by."""
-    overview = current.read(read_overview, max_edges=edges)
-    concepts = _concepts_to_draw(ranking)
-    # Mostly they are among the frequent ones, and a tick then waits for no query.
-    if {*concepts} <= {*overview.concepts["concept"]}:
-        return overview
-    return current.read(read_overview, max_edges=edges, include=concepts)
-
-
-def _node_ids(concepts: Sequence[str]) -> list[str]:
-    return list(map(node_id, concepts))
-
-
-def _concepts_to_draw(ranking: Ranking) -> tuple[str, ...]:
-    """Concepts that are drawn however rare: those selected, and those filtered by."""
-    concepts = {*ranking.any_of, *st.session_state[imbalance_filters.CONCEPTS]}
-    return tuple(sorted(concepts.union(*url.selected_cliques())))
-
-
-def _choose_links_and_color(model: Evaluation | None) -> tuple[int, str]:
-    """Draw the choice of the graph's links and colours."""
-    kinds = [BY_CLASS, BY_GROUP]
-    if model is not None:
-        kinds.append(BY_ACCURACY)
-    edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
-    color = st.selectbox("Colour", kinds, **choice_in_url("color"))
-    return edges, color
-
-
-def _color_graph(
-    current: CurrentDataset, picture: GraphPicture, color: str, model: Evaluation | None
-) -> tuple[GraphPicture, Callable[[], None] | None]:
-    """Colour the graph as chosen; return it with a function that draws the legend, if any."""
-    if color == BY_GROUP:
-        facets = current.read(read_communities)
-        legend = partial(graph_colors.draw_community_legend, facets)
-        return graph_colors.color_by_community(picture, facets), legend
-
-    if model is not None and color == BY_ACCURACY:
-        accuracy = model_accuracy.accuracy(current, model, graph_colors.cliques_of(picture))
-        # None if it cannot be read, which the page then says.
-        if accuracy is not None:
-            legend = partial(graph_colors.draw_accuracy_legend, accuracy)
-            return graph_colors.color_by_accuracy(picture, accuracy), legend
-    return picture, None
-
-
-def _legend(axis: Axis, overview: Overview) -> None:
-    """Draw the meaning of places and sizes in the graph."""
-    hidden = overview.hidden_concepts
-    rarer = unless_empty("{:,} rarer concepts are not drawn. ", hidden)
-
-    st.caption(
-        f"Left: more often in images of **{escape(axis.left_name)}**; right: of "
-        f"**{escape(axis.right_name)}**, by the difference of the two rates divided by their sum. "
-        f"Larger: more images. {rarer}Click a concept to filter the table, more with Shift; hover "
-        "over one for its strongest combinations."
-    )
 
 
 @st.fragment(key=table.SELECTION)

@@ -1,11 +1,14 @@
 """Diagnose's view of the properties of image files that tell the classes apart."""
 
+from contextlib import suppress
+
+import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import draw_grid, uris_of
 from cobalance.app.web.state import CurrentDataset, may_edit, session, tasks
 from cobalance.app.web.widgets import draw_table, empty_state, show_task, viewer_note
-from cobalance.base import DataError, Progress
+from cobalance.base import CobalanceError, DataError, Progress
 from cobalance.graph import read_image_files
 from cobalance.workflows import (
     PROPERTIES,
@@ -15,16 +18,16 @@ from cobalance.workflows import (
     read_properties,
 )
 
+_TASK = "properties {}"
+
 
 def draw(current: CurrentDataset, height_px: int) -> None:
     """Draw a row a property, and the images of each class with the least and the most of one."""
-    key = f"properties {current.name}"
-    if show_task(key):
+    if show_task(_TASK.format(current.name)):
         return
-    try:
-        images = read_properties(current.store, session.settings().folders(), current.name)
-    except DataError:
-        _offer_measuring(current, key)
+    images = _read(current)
+    if images is None:
+        _offer_measuring(current)
         return
 
     draw_table(compare_classes(images), height_px // 2, alt="Image properties")
@@ -41,7 +44,23 @@ def draw(current: CurrentDataset, height_px: int) -> None:
     )
 
 
-def _offer_measuring(current: CurrentDataset, key: str) -> None:
+def measure_once(current: CurrentDataset) -> None:
+    """Begin to measure the image files, unless they are measured; for editors alone."""
+    # What is wrong with the dataset is said as the view is drawn.
+    with suppress(CobalanceError):
+        if may_edit() and _read(current) is None:
+            _measure(current)
+
+
+def _read(current: CurrentDataset) -> pd.DataFrame | None:
+    """The images with their properties; None if they are not measured."""
+    try:
+        return read_properties(current.store, session.settings().folders(), current.name)
+    except DataError:
+        return None
+
+
+def _offer_measuring(current: CurrentDataset) -> None:
     """Draw the measurements and the button for measuring; for editors alone."""
     viewer_note("measure image files")
     pressed = empty_state(
@@ -51,11 +70,15 @@ def _offer_measuring(current: CurrentDataset, key: str) -> None:
         action=("Measure the image files", "_measure") if may_edit() else None,
     )
     if pressed:
-        store, folders = current.store, session.settings().folders()
-
-        def work(progress: Progress) -> str:
-            note = measure_properties(store, folders, current.name, progress)
-            return f"The image files are measured. {note}"
-
-        tasks.start(key, "Measuring the image files", work)
+        _measure(current)
         st.rerun()
+
+
+def _measure(current: CurrentDataset) -> None:
+    """Begin to measure the image files, in a task with a bar."""
+    store, folders, name = current.store, session.settings().folders(), current.name
+
+    def work(progress: Progress) -> str:
+        return f"The image files are measured. {measure_properties(store, folders, name, progress)}"
+
+    tasks.start(_TASK.format(name), "Measuring the image files", work)

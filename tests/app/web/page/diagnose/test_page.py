@@ -16,7 +16,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
-from tests.app.conftest import OpenPage, WriteDataset, press, shown_text
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
 from tests.support import unequal
 
 
@@ -405,9 +405,12 @@ def test_image_files_are_measured_on_the_press_and_shown(
     mine_dataset(store, dataset, MiningOptions(), max_cliques=100)
     monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path))
     (tmp_path / "0.png").write_bytes(b"no picture")
-    app = open_page("diagnose", dataset=dataset, view="Files")
-    assert "Do the files tell the classes apart?" in shown_text(app)
-    press(app, "Measure the image files")
+    # A link begins nothing; a person who asks for the view does.
+    linked = open_page("diagnose", dataset=dataset, view="Files")
+    assert "Do the files tell the classes apart?" in shown_text(linked)
+    assert tasks.find(f"properties {dataset}") is None
+    app = open_page("diagnose", dataset=dataset)
+    app.button_group(key="view").set_value("Files").run()
     task = tasks.find(f"properties {dataset}")
     assert task is not None
     assert task.wait(300)
