@@ -1,5 +1,9 @@
 """The app when the database goes away and comes back, and with ten people at once."""
 
+from urllib.parse import urlsplit
+
+from playwright.sync_api import FilePayload, expect
+
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.settings import Settings
@@ -8,6 +12,11 @@ from tests.browser.pages import Pages, settle
 from tests.browser.server import running
 
 USERS = 5
+CARS: FilePayload = {
+    "name": "cars.csv",
+    "mimeType": "text/csv",
+    "buffer": b"id,class,concepts\n1,urban,sign\n2,country,sign\n3,country,cow\n",
+}
 
 
 def test_the_database_stops_and_returns(browser, tmp_path, app_environment, way):
@@ -64,3 +73,24 @@ def test_several_people_at_once(pages: Pages, settings: Settings):
         assert page.get_by_test_id("stException").count() == 0
     with open_store(settings) as store:
         assert store.read("RETURN 1 AS x") == [{"x": 1}]
+
+
+def test_a_restarted_server_asks_for_the_file_again(browser, tmp_path, app_environment):
+    """A browser keeps showing a file that it has sent, which the new server does not have."""
+    with running(tmp_path, app_environment, "--demo") as app:
+        pages = Pages(browser, app)
+        page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
+        uploader = page.locator("input[type=file]")
+        uploader.set_input_files(CARS)
+        load = page.get_by_role("button", name="Load and diagnose", exact=True)
+        expect(load).to_be_visible()
+        port = urlsplit(app.url).port
+
+    assert port is not None
+    with running(tmp_path, app_environment, "--demo", port=port):
+        expect(page.get_by_test_id("stFileUploaderFile")).to_have_count(0)
+        settle(page)
+        uploader.set_input_files(CARS)
+        expect(load).to_be_visible()
+        assert page.get_by_test_id("stException").count() == 0
+        pages.close()
