@@ -108,14 +108,16 @@ def draw_one(
     `caption` that in the lightbox; `picture` renders it, given the longer side in pixels.
     """
     small, is_open = picture(THUMBNAIL_PX), name in url.texts(OPENED)
-    image_grid(
-        [GridImage(name, text, small)],
-        key=f"_picture {name}",
-        label=text,
-        row_px=row_px,
-        opened=GridImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
-        on_open=open_image,
-    )
+    # Its height is known before the picture is, and what comes below stays where it is.
+    with st.container(height=row_px + 8, border=False):
+        image_grid(
+            [GridImage(name, text, small)],
+            key=f"_picture {name}",
+            label=text,
+            row_px=row_px,
+            opened=GridImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
+            on_open=open_image,
+        )
     return small
 
 
