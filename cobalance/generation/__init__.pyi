@@ -70,7 +70,6 @@ from .planning.plan import (
     PlannedImages as PlannedImages,
     PlanOptions as PlanOptions,
     plan_of_images as plan_of_images,
-    queries_of as queries_of,
     run_planner as run_planner,
 )
 from .planning.plan_file import plan_from_json as plan_from_json, plan_to_json as plan_to_json
