@@ -87,8 +87,6 @@ class JobSettings(BaseModel):
         back queries that will not be had. None: where the job wants more than 200 images.
     hour_price : float or None
         What an hour of a worker costs, in any currency, for estimates.
-    image_price : float or None
-        What each candidate costs beside, where a model is paid by the image.
     seed : str
         What all seeds are derived from, in place of the job's id: two jobs with the same plan,
         settings and seed make the same images.
@@ -121,7 +119,6 @@ class JobSettings(BaseModel):
     without_images: bool = False
     pilot: bool | None = None
     hour_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    image_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     seed: str = ""
 
     @model_validator(mode="before")

@@ -278,7 +278,8 @@ class Lean:
         rates = self.rates
         spread = rates * (1 - rates)
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
-        seems_to_lean = _differ(terms, np.count_nonzero(self.sizes) - 1, _NEAR * MAX_Q_VALUE)
+        n_classes = int(np.count_nonzero(self.sizes))
+        seems_to_lean = _differ(terms, n_classes - 1, _NEAR * MAX_Q_VALUE)
         self.evidence = self.evidence & seems_to_lean
 
         if not self.evidence.any():

@@ -95,7 +95,7 @@ class Job:
         return tuple(filter(None, remarks))
 
     def _describe_spending(self, n_images: int) -> str:
-        price = self.settings.get("making", {}).get("price") or 0.0
+        price = self._image_price
         cost = text_if(price, f", which cost {n_images * price:,.2f} at most")
         return f"Servers were asked for {inflect(n_images, 'images')}{cost}."
 
@@ -177,10 +177,16 @@ class Job:
     def cost(self) -> float | None:
         """Cost of the candidates so far by the prices of its settings; None without a price."""
         hour_price = self.settings.get("hour_price")
-        image_price = self.settings.get("image_price")
-        if hour_price is None and image_price is None:
+        if hour_price is None and not self._image_price:
             return None
-        return self.seconds / 3600 * (hour_price or 0.0) + self.made * (image_price or 0.0)
+        # A server is paid for each request, one that gave no candidate included.
+        n_paid = self.made if self.requested is None else self.requested
+        return self.seconds / 3600 * (hour_price or 0.0) + n_paid * self._image_price
+
+    @property
+    def _image_price(self) -> float:
+        """What a server takes for an image; 0 where this machine makes them."""
+        return self.settings.get("making", {}).get("price") or 0.0
 
     @property
     def cost_left(self) -> float | None:

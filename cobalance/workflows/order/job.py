@@ -112,7 +112,7 @@ def order_plan(
     )
 
 
-_OF_ANY_RECIPE = ("hour_price", "image_price", "without_images")
+_OF_ANY_RECIPE = ("hour_price", "without_images")
 """Settings that stay with another recipe."""
 
 

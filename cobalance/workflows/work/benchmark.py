@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from cobalance.base import (
     ImageRecord,
     Mention,
     OptionError,
+    PlannedQuery,
     Progress,
     silent,
 )
@@ -267,7 +268,7 @@ class _Bench:
 
     def _run_job(self, images: int, worker_thread: threading.Thread) -> float:
         """Order a job and wait for its manifest; the seconds in which its images were made."""
-        queries = [tuple(query) for query in _queries(images)]
+        queries = [PlannedQuery(*query) for query in _queries(images)]
         needs = read_job_settings(self.job).needs
         job = create_job(
             self.store, _DATASET, "benchmark", queries, settings=dict(self.job), extra=needs
@@ -300,7 +301,7 @@ def _cpu_by_thread() -> dict[int, float]:
 def _cpu_by_part(before: Mapping[int, float]) -> dict[str, float]:
     """Processor time since then, by what the threads do; this one's own is left out."""
     names = {thread.native_id: thread.name for thread in threading.enumerate()}
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     for native_id, total_s in _cpu_by_thread().items():
         if native_id == threading.get_native_id():
             continue

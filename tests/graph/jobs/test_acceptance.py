@@ -76,7 +76,7 @@ def test_short_queries_do_without_the_rest(store, job):
 
 
 def test_time_and_money_by_the_expected_candidates(store, loaded):
-    prices = {"hour_price": 1800.0, "image_price": 0.5}
+    prices = {"hour_price": 1800.0, "making": {"price": 0.5}}
     job = create_job(store, loaded, "mine", QUERIES, settings=prices)
     query = query_id(job, 0)
     record_made(store, job, {query: [accepted(query, 0), rejected(query, 1)]})
