@@ -3,7 +3,7 @@
     python -m benchmarks.generation [--images 256] [--turns 3] [--postgres] [--trivial]
 
 It runs what `cobalance benchmark-worker` runs, with a model of its own; see
-`cobalance.workflows.work.benchmark`. The ratio that other load on the machine spreads least is that
+`cobalance.generation.worker.bench`. The ratio that other load on the machine spreads least is that
 of processor time.
 
 On a CPU the model is a small Stable Diffusion for inpainting; on a GPU one of the size of version
@@ -27,9 +27,10 @@ import diffusers
 import torch
 from transformers import CLIPTextModel
 
+from cobalance.generation.worker.bench import WorkerSpeed
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.benchmark import WorkerSpeed, measure_worker
+from cobalance.workflows.work.benchmark import measure_worker
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 

@@ -340,7 +340,7 @@ def count_chosen(incidence: Incidence, chosen: Sequence[Sequence[str]]) -> IntAr
 
 
 def intersect_ascending(few: IntArray, many: IntArray) -> IntArray:
-    """Return what two ascending arrays share, quickly where the first is much the shorter."""
+    """Intersect two ascending arrays, quickly where the first is much the shorter."""
     if not len(many):
         return few[:0]
     positions = np.searchsorted(many, few)

@@ -124,3 +124,9 @@ from .sources.segmenters.segmenter import (
     InstanceSegmenter as InstanceSegmenter,
     find_parts as find_parts,
 )
+from .worker.bench import (
+    BENCH_DATASET as BENCH_DATASET,
+    WorkerBench as WorkerBench,
+    WorkerSpeed as WorkerSpeed,
+    draw_originals as draw_originals,
+)

@@ -331,7 +331,7 @@ from .settings import (
     in_environment as in_environment,
 )
 from .store import Connection as Connection, connection as connection, open_store as open_store
-from .work.benchmark import WorkerSpeed as WorkerSpeed, measure_worker as measure_worker
+from .work.benchmark import measure_worker as measure_worker
 from .work.run import (
     gpu_numbers as gpu_numbers,
     run_here as run_here,

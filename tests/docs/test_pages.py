@@ -67,6 +67,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "generation": {
         "cobalance ingest instances_train2017.json": COCO,
         "cobalance ingest instances.json": "photographs of people, and weights of a model",
+        "cobalance enqueue cars --recipe inpaint --pilot": f"{MODEL}; `tests/e2e/test_pilot.py`",
         "cobalance enqueue cars --recipe http": "servers; `tests/e2e/test_remote_images.py`",
     },
     "job-settings": {"cobalance enqueue": "`docs/generation.md` has its dataset and plan"},

@@ -1,4 +1,4 @@
-"""`cobalance benchmark-worker`: what a worker of this machine costs beside making the images."""
+"""`cobalance benchmark-worker`: compare a worker with a loop that only makes the images."""
 
 from collections.abc import Mapping
 from pathlib import Path

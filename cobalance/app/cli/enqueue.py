@@ -24,11 +24,9 @@ from cobalance.base import (
     install_command,
     options as plugin_options,
     plugins,
-    plurals,
     records,
 )
 from cobalance.generation import backends, filters, recipes
-from cobalance.generation.backends import families
 from cobalance.generation.jobs import settings as job_settings
 from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph.jobs import status as jobs
@@ -60,7 +58,7 @@ def enqueue(
     ] = None,
     quality: Annotated[
         str | None,
-        f"In place of --model and --preset: {', '.join(families.QUALITIES)}. The first two take a "
+        "In place of --model and --preset: fast, balanced or faithful. The first two take a "
         "current model that fits this machine's GPU, and 20 steps of the usual one without; "
         "faithful takes the papers' model.",
     ] = None,
@@ -153,7 +151,7 @@ def enqueue(
     if recipes.RECIPES[checked["recipe"]].plan is not None:
         next_command += f"; then: cobalance rebalance {job}"
     model_name = checked.get("making", {}).get("model")
-    with_model = plurals.text_if(model_name, f" with {model_name}")
+    with_model = f" with {model_name}" if model_name else ""
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}{with_model}. Next: {next_command}"

@@ -264,7 +264,7 @@ def reorder(
         "Default: the job's, with its settings.",
     ] = None,
     setting: Annotated[
-        Assignments, "A setting of the new job, such as split=train or making.steps=30. Repeat it."
+        Assignments, "An option of the new job, such as split=train or making.steps=30. Repeat it."
     ] = None,
     settings: Annotated[Path | None, "A TOML file of settings; --set wins over it."] = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Published models that the backends run, with what decides between them."""
+"""Published models that the backends run: licences, memory, steps, and a choice by quality."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

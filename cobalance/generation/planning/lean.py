@@ -106,7 +106,7 @@ class CliqueSets:
         return self._next[keys]
 
     def price_concepts(self, worth: FloatArray) -> "ConceptPrices":
-        """Price what concepts add to sets by the worth of cliques: float array, (n_cliques,)."""
+        """Price added concepts by the worth of cliques: float array, (n_cliques,)."""
         values = worth[self._added_rows]
         n_alone = self._alone.nnz
         alone, added = self._alone, self._added

@@ -36,7 +36,7 @@ class DriverPool:
             self.close()
 
     def close(self) -> None:
-        """Close the idle drivers, and those that come back from now on."""
+        """Close the idle drivers; any that comes back later is closed at once."""
         self._is_closed = True
         with suppress(IndexError):
             while True:

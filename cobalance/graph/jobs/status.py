@@ -185,7 +185,7 @@ class Job:
 
     @property
     def _image_price(self) -> float:
-        """What a server takes for an image; 0 where this machine makes them."""
+        """Price of an image from a server; 0 where this machine makes them."""
         return self.settings.get("making", {}).get("price") or 0.0
 
     @property

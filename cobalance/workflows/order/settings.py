@@ -22,7 +22,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """Check a job's settings, and return them as they are kept with the job.
 
     Paths of models become absolute: workers may run in another folder. The setting ``quality``,
-    one of `cobalance.generation.QUALITIES`, becomes a model and a preset.
+    one of `cobalance.generation.backends.families.QUALITIES`, becomes a model and a preset.
 
     Raises
     ------

@@ -176,7 +176,7 @@ def list_families() -> pd.DataFrame:
 
 
 def _describe_use(family: Family) -> str:
-    """The options that a model asks for, and what else to know."""
+    """The options that a model asks for, and its note."""
     uses = [f"making.{name}={value:g}" for name, value in family.making.items()]
     if family.note:
         uses.append(family.note)

@@ -15,7 +15,7 @@ from cobalance.workflows import duration_text
 
 @dataclass(frozen=True)
 class Pace:
-    """How long an image takes one worker, in seconds, and what an hour of it costs, if known."""
+    """Seconds that an image takes one worker, and the price of an hour, if known."""
 
     shortest_s: float
     longest_s: float
