@@ -138,7 +138,7 @@ def _select_as_in_url(key: str, cliques: Sequence[url.Clique], classes: list[str
 
 
 def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
-    """Write ticked rows and the clicked cell into the URL, and redraw their parts of the page."""
+    """Write ticked rows and the clicked cell into the URL; redraw the parts that depend on them."""
     selection = st.session_state[key].selection
     ticked_before, images_before, row_before = _selection()
     # Cliques that the filter hides stay selected.
