@@ -108,6 +108,25 @@ def hub() -> bytes:
 TOGETHER = ("27 images show dog + person; by chance 15 would.", "dog + person", "27")
 RAINY = ("weather: rainy is 9 times likelier in {}.", "weather: rainy", "+80.0% {}")
 GRASS = ("context: grass is 9 times likelier in {}.", "context: grass", "+80.0% {}")
+# Where the button and the progress are in the first frame that has both: Diagnose may follow soon.
+WATCH_LOADING = """words => {
+  const boxOf = element => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return { x, y, width, height };
+  };
+  const look = () => {
+    const button = [...document.querySelectorAll("button:disabled")]
+      .find(one => one.textContent.includes("Load and diagnose"));
+    const progress = [...document.querySelectorAll("p")]
+      .find(one => one.textContent.startsWith(words));
+    if (button && progress) {
+      window.loading = { button: boxOf(button), progress: boxOf(progress) };
+    } else {
+      requestAnimationFrame(look);
+    }
+  };
+  look();
+}"""
 CONTEXT = "Read as {class}/{context}/*"
 
 
@@ -221,14 +240,16 @@ def test_uploaded_pictures_stay_with_the_dataset(pages: Pages, name: str) -> Non
     _expect_thumbnails(page)
     button = page.get_by_role("button", name="Load and diagnose")
     place = button.bounding_box()
+    page.evaluate(WATCH_LOADING, f"Loading {name}: ")
     button.click()
-    # The button stays where it is, and the progress is in sight below it.
-    expect(button).to_be_disabled()
-    assert button.bounding_box() == place
-    expect(page.get_by_text(f"Loading {name}: ")).to_be_in_viewport()
     expect(page.get_by_role("heading", name=RAINY[0].format("cat"))).to_be_visible(
         timeout=LINGER_MS
     )
+    # The button stayed where it was, and the progress was in sight below it.
+    loading = page.evaluate("window.loading")
+    assert loading["button"] == place
+    assert place is not None
+    assert place["y"] < loading["progress"]["y"] < 900
 
     page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
     _upload(page, f"{name}.csv", table())
