@@ -16,21 +16,24 @@ from cobalance.app.cli.shared import (
     read_settings,
 )
 from cobalance.base import needs_extra
+from cobalance.generation import filters
 
 
 def benchmark_worker(
     to: TableOutput,
-    recipe: Annotated[str | None, "The recipe, as of `cobalance enqueue`."] = None,
-    backend: Annotated[str | None, "Another backend than the recipe's."] = None,
-    model: Annotated[str | None, "The model: a folder, or owner/name on the hub."] = None,
-    quality: Annotated[str | None, "In place of --model: fast, balanced or faithful."] = None,
+    recipe: Annotated[
+        str | None, "The recipe: one that makes images of classes and concepts."
+    ] = None,
+    model: Annotated[
+        str | None, "The model: a folder, or owner/name on the hub. Default: the backend's own."
+    ] = None,
     filter_: Annotated[
         list[str] | None,
         typer.Option("--filter"),
-        "A filter that judges them. Repeat it; `none` for none. Default: the recipe's.",
+        f"A filter that judges them: {', '.join(filters.FILTERS)}. Repeat it; `none` for none.",
     ] = None,
     setting: Annotated[
-        Assignments, "An option of the job, such as making.compile=true. Repeat it."
+        Assignments, "An option of the job, such as making.compile=true or quality=fast. Repeat it."
     ] = None,
     settings: Annotated[
         Path | None, "A TOML file of settings; the options above win over it."
@@ -44,8 +47,9 @@ def benchmark_worker(
     The originals are drawn, and everything is in folders and a local server of its own, which are
     gone afterwards. cpu_ratio and images_ratio are 1 where a worker costs nothing more.
     """
-    chosen = {"recipe": recipe, "backend": backend, "quality": quality}
-    job = read_settings(settings, chosen, {"model": model}, filter_ or (), setting or ())
+    job = read_settings(
+        settings, {"recipe": recipe}, {"model": model}, filter_ or (), setting or ()
+    )
 
     with needs_extra("A worker", "worker"):
         from cobalance.workflows import measure_worker

@@ -146,22 +146,29 @@ def enqueue(
     else:
         to.write(work_tables.jobs_frame([created]))
 
-    next_command = "cobalance work --until-idle"
-    # A recipe with a plan of its own edits images, which come to the dataset by `rebalance`.
-    if recipes.RECIPES[checked["recipe"]].plan is not None:
-        next_command += f"; then: cobalance rebalance {job}"
-    model_name = checked.get("making", {}).get("model")
-    with_model = f" with {model_name}" if model_name else ""
-    notes.print(
-        f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
-        f"by the recipe {checked['recipe']}{with_model}. Next: {next_command}"
-    )
+    ordered = job_settings.read_job_settings(checked)
+    notes.print(_describe_order(created, len(queries), ordered))
     if same:
         notes.print(
             f"Job {same[0]} makes this plan, too. To end it: cobalance jobs cancel {same[0]}"
         )
-    for warning in _warnings(job_settings.read_job_settings(checked)):
+    for warning in _warnings(ordered):
         notes.print(warning)
+
+
+def _describe_order(job: "jobs.Job", n_queries: int, ordered: "job_settings.JobSettings") -> str:
+    """Say what a new job makes and how, and the next command."""
+    next_command = "cobalance work --until-idle"
+    # A recipe with a plan of its own edits images, which come to the dataset by `rebalance`.
+    if recipes.RECIPES[ordered.recipe].plan is not None:
+        next_command += f"; then: cobalance rebalance {job.id}"
+
+    model = ordered.making.get("model")
+    with_model = f" with {model}" if model else ""
+    return (
+        f"Job {job.id}: {inflect(job.wanted, 'images')} in {inflect(n_queries, 'queries')}, by the "
+        f"recipe {ordered.recipe}{with_model}. Next: {next_command}"
+    )
 
 
 def _warnings(ordered: "job_settings.JobSettings") -> Iterator[str]:

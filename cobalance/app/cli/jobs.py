@@ -260,8 +260,7 @@ def reorder(
     job: JobId,
     recipe: Annotated[
         str | None,
-        f"Another recipe, with its own settings: {', '.join(recipes.RECIPES)}. "
-        "Default: the job's, with its settings.",
+        f"The recipe: {', '.join(recipes.RECIPES)}. Default: the job's, with its settings.",
     ] = None,
     setting: Annotated[
         Assignments, "An option of the new job, such as split=train or making.steps=30. Repeat it."

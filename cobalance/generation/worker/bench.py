@@ -34,8 +34,7 @@ from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph import GraphStore, create_job, read_job
-from cobalance.graph.jobs.rounds import Round, Span
+from cobalance.graph import GraphStore, Round, Span, create_job, read_job
 from cobalance.vision import prompt_for
 
 BENCH_DATASET = "benchmark"
@@ -192,7 +191,7 @@ class WorkerBench:
 
     @contextmanager
     def _working(self) -> Iterator[threading.Thread]:
-        """Have a worker as `cobalance work` has one, in a thread."""
+        """Run a worker in a thread."""
         worker = Worker(self.resources, WorkerOptions(self.queue_url))
         thread = threading.Thread(target=worker.run, name="worker")
         thread.start()

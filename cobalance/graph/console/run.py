@@ -145,17 +145,7 @@ def run_console_query(
     check_read_only(text)
 
     started = time.monotonic()
-    if not _RUNNING.acquire(timeout=timeout_s):
-        raise QueryTimeoutError(
-            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
-            "again when they have ended."
-        )
-    try:
-        driver = drivers.take()
-    except BaseException:
-        _RUNNING.release()
-        raise
-
+    driver = _take_driver(drivers, timeout_s)
     remaining_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
     outcome: Future[ConsoleResult] = Future()
     has_timed_out = Event()
@@ -202,6 +192,20 @@ def run_console_query(
         raise _timeout_error(timeout_s) from error
     except (Neo4jError, DriverError) as error:
         raise _translate_error(error, timeout_s, database, text) from error
+
+
+def _take_driver(drivers: DriverPool, timeout_s: float) -> Driver:
+    """Wait for one of the `MAX_RUNNING` places, and take a driver."""
+    if not _RUNNING.acquire(timeout=timeout_s):
+        raise QueryTimeoutError(
+            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
+            "again when they have ended."
+        )
+    try:
+        return drivers.take()
+    except BaseException:
+        _RUNNING.release()
+        raise
 
 
 @contextmanager
