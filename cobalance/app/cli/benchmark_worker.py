@@ -38,7 +38,7 @@ def benchmark_worker(
     settings: Annotated[
         Path | None, "A TOML file of settings; the options above win over it."
     ] = None,
-    images: Annotated[int, typer.Option(min=1), "Images of a turn."] = 64,
+    count: Annotated[int, typer.Option(min=1), "How many images a turn makes."] = 64,
     side_px: Annotated[int, typer.Option("--side", min=16), "Side of the originals."] = 512,
     turns: Annotated[int, typer.Option(min=1), "Measurements, one after the other."] = 1,
 ) -> None:
@@ -58,7 +58,7 @@ def benchmark_worker(
     with progress_bars() as progress:
         environment = read_environment()
         for speed in measure_worker(
-            environment, job, images=images, side_px=side_px, turns=turns, progress=progress
+            environment, job, images=count, side_px=side_px, turns=turns, progress=progress
         ):
             parts.append(speed.cpu_by_part)
             rows.append(

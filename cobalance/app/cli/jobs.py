@@ -265,7 +265,9 @@ def reorder(
     setting: Annotated[
         Assignments, "An option of the new job, such as split=train or making.steps=30. Repeat it."
     ] = None,
-    settings: Annotated[Path | None, "A TOML file of settings; --set wins over it."] = None,
+    settings: Annotated[
+        Path | None, "A TOML file of settings; the options above win over it."
+    ] = None,
 ) -> None:
     """Order the images that queries gave up as a new job, with another recipe or other sources.
 
