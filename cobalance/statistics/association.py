@@ -288,8 +288,11 @@ def _test_block(
     expected = np.hstack([totals * shares, (n_images - totals) * shares])
 
     chi_square = ((observed - expected) ** 2 / expected).sum(axis=1)
+
     sparse = (expected < MIN_EXPECTED).any(axis=1)
     tests = np.where(sparse, FISHER, CHI_SQUARE).astype(np.int8)
+
+    # Of cliques with an exact test, of which large tables mostly are, this one is not needed.
     p_values = np.empty(len(counts))
     p_values[~sparse] = special.chdtrc(n_classes - 1, chi_square[~sparse])
     if n_classes == 2 and sparse.any():

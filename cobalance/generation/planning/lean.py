@@ -94,9 +94,11 @@ class CliqueSets:
             walks = np.concatenate([walks, row[open_]])
             nodes = np.concatenate([nodes, larger[open_] + 1])
 
+        # The rows of the matrix, with their cliques in order.
         keys = np.sort(np.concatenate(rows) * self.n_cliques + np.concatenate(cliques))
         rows_of_keys, cliques_of_keys = np.divmod(keys, self.n_cliques)
         ends = np.searchsorted(rows_of_keys, np.arange(len(lengths) + 1))
+
         ones = np.ones(len(keys), dtype=np.float32)
         return sparse.csr_matrix((ones, cliques_of_keys, ends), (len(lengths), self.n_cliques))
 
@@ -106,10 +108,11 @@ class CliqueSets:
         return self._next[keys]
 
     def price_concepts(self, worth: FloatArray) -> "ConceptPrices":
-        """Price added concepts by the worth of cliques: float array, (n_cliques,)."""
+        """Price the concepts to add to sets by the worth of cliques: shape (n_cliques,)."""
         values = worth[self._added_rows]
-        n_alone = self._alone.nnz
         alone, added = self._alone, self._added
+        n_alone = alone.nnz
+
         return ConceptPrices(
             alone=sparse.csr_matrix((values[:n_alone], alone.indices, alone.indptr), alone.shape),
             added=sparse.csr_matrix((values[n_alone:], added.indices, added.indptr), added.shape),
@@ -198,6 +201,7 @@ def _differ(chi_squares: FloatArray, freedom: int, level: float) -> BoolArray:
     """
     n_rows = len(chi_squares)
     n_before, candidates = -1, np.arange(n_rows)
+
     while len(candidates) != n_before:
         n_before = len(candidates)
         least = special.chdtri(freedom, level * n_before / max(n_rows, 1))
@@ -207,6 +211,7 @@ def _differ(chi_squares: FloatArray, freedom: int, level: float) -> BoolArray:
     differs = np.zeros(n_rows, dtype=np.bool_)
     p_values = special.chdtrc(freedom, chi_squares[candidates])
     differs[candidates] = q_values(p_values, n_rows) <= level
+
     return differs
 
 
@@ -278,8 +283,8 @@ class Lean:
         rates = self.rates
         spread = rates * (1 - rates)
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
-        n_classes = int(np.count_nonzero(self.sizes))
-        seems_to_lean = _differ(terms, n_classes - 1, _NEAR * MAX_Q_VALUE)
+        freedom = int(np.count_nonzero(self.sizes)) - 1
+        seems_to_lean = _differ(terms, freedom, _NEAR * MAX_Q_VALUE)
         self.evidence = self.evidence & seems_to_lean
 
         if not self.evidence.any():
@@ -320,6 +325,7 @@ class Lean:
         for column, counts in enumerate([*k, all_images]):
             weighted[:, column] = self.weights * (2 * counts)
         weighted[:, -1] = self.weights
+
         sums = np.asarray(shown @ weighted, dtype=np.float64)
         of_classes, of_all_images, weight = sums[:, :-2], sums[:, -2:-1], sums[:, -1:]
         m = np.asarray(n, dtype=np.float64).reshape(-1, 1)
@@ -337,6 +343,7 @@ class Lean:
         total = self.sizes.sum()
         of_all_images = (2 * self.all_images + n) / (total + n)
         of_classes = (2 * self.counts[codes] + n) / (self.sizes[codes, None] + n)
+
         return n * self.weights * (of_classes - of_all_images)
 
     def price_together(self, code: int, n: int) -> FloatArray:

@@ -34,7 +34,7 @@ class MessageLimit:
         self._socket, inbox._socket = inbox._socket, self
 
     def release(self) -> None:
-        """Give the connection its own socket back, for what is not limited."""
+        """Give the connection its own socket back, without a limit."""
         self._connection.inbox._socket = self._socket
 
     def next_message(self) -> None:

@@ -3,10 +3,11 @@
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -145,46 +146,44 @@ def run_console_query(
     check_read_only(text)
 
     started = time.monotonic()
-    driver = _take_driver(drivers, timeout_s)
+    if not _RUNNING.acquire(timeout=timeout_s):
+        raise QueryTimeoutError(
+            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
+            "again when they have ended."
+        )
+    try:
+        driver = drivers.take()
+    except BaseException:
+        _RUNNING.release()
+        raise
+
     remaining_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
     outcome: Future[ConsoleResult] = Future()
     has_timed_out = Event()
 
-    def work() -> None:
-        is_reusable = False
-        try:
-            with _open_session(driver, database, max_rows) as session:
-                _require_capacity(drivers, session, remaining_s)
-                with _open_transaction(session, remaining_s) as (transaction, limit):
-                    columns, rows, truncated = _fetch(
-                        transaction, limit, text, dict(parameters or {}), max_rows
-                    )
-                    elapsed_s = time.monotonic() - started
-                    result = ConsoleResult(
-                        columns=columns, rows=rows, truncated=truncated, elapsed_s=elapsed_s
-                    )
-                    # Nobody waits for the rollback.
-                    outcome.set_result(result)
-            is_reusable = not truncated
-        except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
-            if not outcome.done():
-                outcome.set_exception(error)
-        finally:
-            if is_reusable:
-                drivers.give_back(driver)
-            else:
-                _close(driver)
-            # The server computes on until it has stopped the query.
-            if has_timed_out.is_set():
-                time.sleep(_STOPPING_S)
-            _RUNNING.release()
+    def run() -> bool:
+        """Answer the query; returns whether its connection can serve the next one."""
+        with _open_session(driver, database, max_rows) as session:
+            _require_capacity(drivers, session, remaining_s)
 
+            with _open_transaction(session, remaining_s) as (transaction, limit):
+                columns, rows, truncated = _fetch(
+                    transaction, limit, text, dict(parameters or {}), max_rows
+                )
+                elapsed_s = time.monotonic() - started
+                # Nobody waits for the rollback.
+                outcome.set_result(ConsoleResult(columns, rows, truncated, elapsed_s))
+
+        return not truncated
+
+    work = partial(_work, drivers, driver, run, outcome, has_timed_out)
     Thread(target=work, name="console query", daemon=True).start()
     try:
         return outcome.result(timeout=remaining_s)
     except TimeoutError as error:
         has_timed_out.set()
         _CHECKED.pop(drivers, None)
+
         # In a thread, too: closing, which ends the query's thread, may wait for the server.
         closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
         closing.start()
@@ -194,18 +193,31 @@ def run_console_query(
         raise _translate_error(error, timeout_s, database, text) from error
 
 
-def _take_driver(drivers: DriverPool, timeout_s: float) -> Driver:
-    """Wait for one of the `MAX_RUNNING` places, and take a driver."""
-    if not _RUNNING.acquire(timeout=timeout_s):
-        raise QueryTimeoutError(
-            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
-            "again when they have ended."
-        )
+def _work(
+    drivers: DriverPool,
+    driver: Driver,
+    run: Callable[[], bool],
+    outcome: Future[ConsoleResult],
+    has_timed_out: Event,
+) -> None:
+    """Run a query in its own thread, then keep or close its driver."""
+    is_reusable = False
     try:
-        return drivers.take()
-    except BaseException:
+        is_reusable = run()
+    except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
+        # After the answer only the rollback can fail, which nobody waits for.
+        if not outcome.done():
+            outcome.set_exception(error)
+    finally:
+        if is_reusable:
+            drivers.give_back(driver)
+        else:
+            _close(driver)
+
+        # The server computes on until it has stopped the query.
+        if has_timed_out.is_set():
+            time.sleep(_STOPPING_S)
         _RUNNING.release()
-        raise
 
 
 @contextmanager
@@ -234,11 +246,12 @@ def _close(driver: Driver) -> None:
 def _open_transaction(
     session: Session, timeout_s: float
 ) -> Iterator[tuple[Transaction, MessageLimit]]:
-    """A transaction that is rolled back, and the limit on what its connection receives."""
+    """A transaction that is rolled back, and the limit on its connection's messages."""
     transaction = session.begin_transaction(
         timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
     )
     limit = MessageLimit(transaction)
+
     try:
         yield transaction, limit
     finally:
@@ -309,6 +322,7 @@ def _require_capacity(drivers: DriverPool, session: Session, timeout_s: float) -
     """Raise QueryRefusedError if too many queries that were given up still run."""
     if time.monotonic() < _CHECKED.get(drivers, -math.inf) + _CHECK_EVERY_S:
         return
+
     record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
     if record["stuck"] >= MAX_RUNNING:
         raise QueryRefusedError(
@@ -318,6 +332,7 @@ def _require_capacity(drivers: DriverPool, session: Session, timeout_s: float) -
             Action("stop_server"),
             ".",
         )
+
     _CHECKED[drivers] = time.monotonic()
 
 

@@ -27,6 +27,7 @@ class DriverPool:
         # Another thread may take the last one in between.
         with suppress(IndexError):
             return self._idle.pop()
+
         return self._connect()
 
     def give_back(self, driver: Driver) -> None:
@@ -36,7 +37,7 @@ class DriverPool:
             self.close()
 
     def close(self) -> None:
-        """Close the idle drivers; any that comes back later is closed at once."""
+        """Close the idle drivers, and any that is given back afterwards."""
         self._is_closed = True
         with suppress(IndexError):
             while True:

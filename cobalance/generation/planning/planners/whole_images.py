@@ -276,6 +276,7 @@ def _sparse_sets(members: npt.NDArray[np.float32]) -> "sparse.csr_matrix":
     """Sets as a sparse matrix, from a dense one of zeros and ones."""
     rows, concepts = np.nonzero(members)
     ends = np.searchsorted(rows, np.arange(len(members) + 1))
+
     ones = np.ones(len(rows), dtype=np.float32)
     return sparse.csr_matrix((ones, concepts, ends), members.shape)
 
@@ -428,8 +429,9 @@ class _Search:
         self, code: int, n: int, most: int, shown: "sparse.csr_matrix", prices: FloatArray
     ) -> tuple[IntArray, float]:
         """Take sets one by one, the cheapest first, each priced after those before it."""
+        shared_prices = self.lean.price_together(code, n)
         places = self.diagonal
-        pair_prices = sparse.csr_matrix((self.lean.price_together(code, n), places[:-1], places))
+        pair_prices = sparse.csr_matrix((shared_prices, places[:-1], places))
         interactions = (shown @ pair_prices @ shown.T).toarray()
         worst = _WORSE * prices.min()
 
@@ -463,13 +465,13 @@ class _Search:
         members = pool.sets[set_rows].toarray()
         # Sets that the last round changed: no further edit makes the others cheaper.
         rows = np.arange(len(set_rows))
-        sets, shown = pool.sets[set_rows], pool.shown[set_rows]
+        sets, cliques_of_sets = pool.sets[set_rows], pool.shown[set_rows]
         concept_prices = pool.cliques.price_concepts(clique_prices)
 
         for _ in range(self.edits):
             has = members[rows] > 0
             size = has.sum(axis=1, keepdims=True)
-            changes = concept_prices.of_sets(shown)
+            changes = concept_prices.of_sets(cliques_of_sets)
             # A concept may be added where it co-occurs with every concept of the set.
             may_add = (sets @ pool.co_occurs >= size) & (size < pool.max_concepts)
             adding = changes + self.concept_price * (size >= pool.mean_concepts)
@@ -485,11 +487,14 @@ class _Search:
             lowers = best_moves < -_PRICE_ERROR
             if not lowers.any():
                 break
+
             rows, concepts = rows[lowers], best[lowers]
             members[rows, concepts] = 1 - members[rows, concepts]
             prices[rows] += best_moves[lowers]
+
             sets = _sparse_sets(members[rows])
-            shown = pool.cliques.find_shown(sets)
+            cliques_of_sets = pool.cliques.find_shown(sets)
+
         return _sparse_sets(members), prices
 
     def _result(self) -> PlannedImages:
