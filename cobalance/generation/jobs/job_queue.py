@@ -79,12 +79,14 @@ class Queue:
     poll_s : float
         Seconds between looks for chunks.
     needs : iterable of str
-        Needs of the chunks and tasks to take from the start; `listen` adds others.
+        Needs of the chunks to take from the start; `listen` adds others.
     on_end : callable, optional
         Called after each chunk and task, in its thread.
     run_task : callable, optional
         Executes a task, given its attempt, in a thread, one at a time for each extra. Without it
         tasks are left alone.
+    task_needs : iterable of str
+        Needs of the tasks to take from the start.
 
     Raises
     ------
@@ -103,6 +105,7 @@ class Queue:
         needs: Iterable[str] = tuple(EXTRAS),
         on_end: Callable[[], None] | None = None,
         run_task: Callable[[str, int], None] | None = None,
+        task_needs: Iterable[str] = tuple(EXTRAS),
     ) -> None:
         global _open_queue
         checked = check_url(url)
@@ -112,7 +115,6 @@ class Queue:
 
         # Ids of the workflows that run in this process.
         self._running: set[str] = set()
-        self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
         self._poll_s = poll_s
         self._queues = {kind + extra for kind in _AT_ONCE for extra in EXTRAS}
         self._worker = worker
@@ -137,7 +139,7 @@ class Queue:
 
         # Drivers of databases raise errors of many classes.
         try:
-            self._launch(checked, needs)
+            self._launch(checked, self._name_queues(needs, task_needs))
         except Exception as error:
             DBOS.destroy()
             raise StoreUnavailableError(
@@ -147,9 +149,8 @@ class Queue:
                 " to another one.",
             ) from error
 
-    def _launch(self, url: str, needs: Iterable[str]) -> None:
-        """Register the queues of all extras, and listen to some."""
-        names = [kind + need for need in needs for kind in self._kinds]
+    def _launch(self, url: str, names: Sequence[str]) -> None:
+        """Register the queues of all extras and some others; listen to these."""
         DBOS.listen_queues(names)
         # Its own list: DBOS's function to add to it is only for before the launch.
         self._listening: Any = self._dbos._listening_queues
@@ -168,15 +169,21 @@ class Queue:
         )
         self._queues.add(name)
 
-    def listen(self, needs: str) -> None:
+    def listen(self, needs: Iterable[str], task_needs: Iterable[str] = ()) -> None:
         """Take chunks and tasks with these needs, too, from about a second later on."""
-        for kind in self._kinds:
-            name = kind + needs
+        for name in self._name_queues(needs, task_needs):
             if name not in self._queues:
                 with self._connect_errors():
                     self._register(DBOS, name)
             if name not in self._listening:
                 self._listening.append(name)
+
+    def _name_queues(self, needs: Iterable[str], task_needs: Iterable[str]) -> list[str]:
+        """Names of the queues of chunks and of tasks; of the latter none where they are left."""
+        names = [_CHUNKS + need for need in needs]
+        if self._execute_task is not None:
+            names += [_TASKS + need for need in task_needs]
+        return names
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.

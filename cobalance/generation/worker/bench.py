@@ -63,7 +63,8 @@ class WorkerSpeed:
     loop_s, worker_s : float
         Seconds that they took; a worker's from the order to the manifest.
     loop_cpu_s, worker_cpu_s : float
-        Processor time of this process meanwhile; the graph's server is another one.
+        Processor time of the loop, and of the worker's threads; the graph's server is a process of
+        its own.
     device_s : float
         Seconds in which the worker's backend or filters computed.
     cpu_by_part : mapping of str to float
@@ -139,11 +140,10 @@ class WorkerBench:
             self._run_job(settings.chunk_size, worker_thread)
             first_chunk_s = time.perf_counter() - began
 
-            before, cpu_before = _cpu_by_thread(), time.process_time()
+            before = _cpu_by_thread()
             began = time.perf_counter()
             device_s = self._run_job(images, worker_thread)
             worker_s = time.perf_counter() - began
-            worker_cpu_s = time.process_time() - cpu_before
             cpu_by_part = _cpu_by_part(before)
 
         return WorkerSpeed(
@@ -151,7 +151,7 @@ class WorkerBench:
             loop_s,
             worker_s,
             loop_cpu_s,
-            worker_cpu_s,
+            sum(cpu_by_part.values()),
             device_s,
             cpu_by_part,
             first_chunk_s,

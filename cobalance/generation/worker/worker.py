@@ -10,7 +10,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -152,9 +152,10 @@ class Worker:
             self.id,
             self._executor.execute,
             options.poll_s,
-            _needs_of(jobs, tasks),
+            _needs_of(jobs),
             self._woken.set,
             self._tasks.execute,
+            {task.extra for task in tasks},
         )
         supervisor = JobSupervisor(self._store, queue, self.resources.folder)
         requeuer = Requeuer(self.id, self._store, queue, options.dead_after_s)
@@ -203,8 +204,7 @@ class Worker:
         """Advance all jobs and tasks that this worker may run once; whether there are any."""
         jobs, tasks = self._store.run(self._read_work)
         # Each queue that is looked into takes time from what is being generated.
-        for needs in _needs_of(jobs, tasks):
-            queue.listen(needs)
+        queue.listen(_needs_of(jobs), {task.extra for task in tasks})
 
         self.seen |= dict.fromkeys(jobs, "Job")
         if self._executor.job not in jobs:
@@ -290,9 +290,8 @@ def installed_extras() -> tuple[str, ...]:
     return tuple(extra for extra in EXTRAS if is_installed(extra))
 
 
-def _needs_of(jobs: Mapping[str, str | None], tasks: Iterable[ActiveTask]) -> set[str]:
-    """The needs of jobs and of tasks, as queues are named after them."""
-    needs = {*jobs.values(), *(task.extra for task in tasks)}
+def _needs_of(jobs: Mapping[str, str | None]) -> set[str]:
+    """The needs of jobs, as queues are named after them."""
     # The chunks of a job that does not say what they need may be in any queue.
-    unsaid = installed_extras() if None in needs else ()
-    return {*filter(None, needs), *unsaid}
+    unsaid = installed_extras() if None in jobs.values() else ()
+    return {*filter(None, jobs.values()), *unsaid}

@@ -218,8 +218,7 @@ def test_chunks_are_taken_that_need_what_was_not_known_at_the_start(queue_url):
         queue.enqueue([Chunk("painted", "000-000000", ((0, 0),))], 0, "models")
         queue.enqueue([Chunk("plugged", "000-000000", ((0, 0),))], 0, "worker, filter mine")
         queue.enqueue([Chunk("drawn", "000-000000", ((0, 0),))], 0, "worker")
-        queue.listen("models")
-        queue.listen("worker, filter mine")
+        queue.listen(["models", "worker, filter mine"])
         until(lambda: len(executed) == 2 and not queue.running())
         assert sorted(executed) == ["painted", "plugged"]
     finally:
