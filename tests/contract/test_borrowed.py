@@ -83,6 +83,15 @@ def test_a_transaction_of_the_driver_has_the_socket_that_is_wrapped(store: Graph
             found = getattr(found, part)
 
 
+def test_a_session_of_the_driver_can_send_begin_with_the_query(store: GraphStore) -> None:
+    name = "_pipelined_begin"
+    with store.driver.session() as session:
+        assert hasattr(session, name), gone("cobalance/graph/console/run.py", name)
+        with getattr(session, name), session.begin_transaction() as transaction:
+            result = transaction.run("RETURN 1 AS x")
+            assert result.single(strict=True)["x"] == 1
+
+
 def test_a_connection_of_the_driver_has_the_functions_that_are_replaced(store: GraphStore) -> None:
     with store.driver.session() as session, session.begin_transaction() as transaction:
         connection: Any = transaction._connection

@@ -247,9 +247,12 @@ def _open_transaction(
     session: Session, timeout_s: float
 ) -> Iterator[tuple[Transaction, MessageLimit]]:
     """A transaction that is rolled back, and the limit on its connection's messages."""
-    transaction = session.begin_transaction(
-        timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
-    )
+    # Sent together with the query, as the driver does in `execute_query`: a round trip less.
+    pipelined: Any = session._pipelined_begin
+    with pipelined:
+        transaction = session.begin_transaction(
+            timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
+        )
     limit = MessageLimit(transaction)
 
     try:
