@@ -132,7 +132,7 @@ def names(store, of):
 
 @pytest.fixture(scope="module")
 def ask(store):
-    return partial(run_console_query, store.open_driver, store.database)
+    return partial(run_console_query, store.console_drivers, store.database)
 
 
 def native(value, names=None):
