@@ -6,7 +6,7 @@ import pytest
 
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.jobs import rounds
-from cobalance.generation.worker import chunk_executor
+from cobalance.generation.worker import job_runner
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
@@ -88,7 +88,7 @@ def test_a_query_that_fails_leaves_no_gap_when_it_is_tried_again(
     store, loaded, own, work, fails, monkeypatch
 ):
     """Its candidates whose numbers end in 1 fail; others are made at the same time."""
-    monkeypatch.setattr(chunk_executor, "_REPEATS", 1)
+    monkeypatch.setattr(job_runner, "_REPEATS", 1)
     fails.POISON.add("gate")
     job = order(store, loaded, chunk_size=2, making={})
     work()

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
 from cobalance.app.cli.shared import (
@@ -50,6 +49,8 @@ def benchmark_worker(
     job = read_settings(
         settings, {"recipe": recipe}, {"model": model}, filter_ or (), setting or ()
     )
+
+    import pandas as pd
 
     with needs_extra("A worker", "worker"):
         from cobalance.workflows import measure_worker
