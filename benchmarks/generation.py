@@ -137,9 +137,9 @@ def print_turn(speed: WorkerSpeed) -> None:
     """Print both speeds of a turn, and where a worker's processor time went."""
     print(
         f"  loop {speed.images / speed.loop_s:7.2f} images/s, worker "
-        f"{speed.images / speed.worker_s:7.2f}, ratio {speed.loop_s / speed.worker_s:.3f}; CPU "
+        f"{speed.images / speed.worker_s:7.2f}, ratio {speed.images_ratio:.3f}; CPU "
         f"{speed.loop_cpu_s:.1f} s and {speed.worker_cpu_s:.1f} s, ratio "
-        f"{speed.loop_cpu_s / speed.worker_cpu_s:.3f}; load {os.getloadavg()[0]:.1f}",
+        f"{speed.cpu_ratio:.3f}; load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
     parts = sorted(speed.cpu_by_part.items(), key=lambda part: -part[1])
@@ -180,8 +180,8 @@ def main() -> None:
             ):
                 print_turn(speed)
                 speeds.append(speed)
-            by_images = statistics.median(speed.loop_s / speed.worker_s for speed in speeds)
-            by_cpu = statistics.median(speed.loop_cpu_s / speed.worker_cpu_s for speed in speeds)
+            by_images = statistics.median(speed.images_ratio for speed in speeds)
+            by_cpu = statistics.median(speed.cpu_ratio for speed in speeds)
             print(f"  medians of the ratios: {by_images:.3f} by images, {by_cpu:.3f} by CPU time")
 
         print(" queue on SQLite")

@@ -193,7 +193,7 @@ def print_worker(
     for speed in measure_worker(settings, job, images=images, side_px=side_px):
         print(
             f"  worker at {side_px} px: {speed.images / speed.worker_s:.2f} images/s, loop "
-            f"{speed.images / speed.loop_s:.2f}, ratio {speed.loop_s / speed.worker_s:.3f}; the "
+            f"{speed.images / speed.loop_s:.2f}, ratio {speed.images_ratio:.3f}; the "
             f"device was busy in {speed.device_s / speed.worker_s:.0%} of that time",
             flush=True,
         )

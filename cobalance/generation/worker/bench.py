@@ -9,10 +9,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import psutil
@@ -28,14 +28,13 @@ from cobalance.base import (
 )
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
-from cobalance.generation.image_request import ImageRequest, seed_of
-from cobalance.generation.jobs.chunks import candidate_id, cut_round
+from cobalance.generation.image_request import ImageRequest
+from cobalance.generation.jobs.chunks import cut_round
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph import GraphStore, Round, Span, create_job, read_job
-from cobalance.vision import prompt_for
 
 BENCH_DATASET = "benchmark"
 _CLASSES = ("country", "urban")
@@ -48,12 +47,6 @@ _PARTS = {"dbos-executor": "chunks", "queue-": "queue", "worker": "supervisor"}
 """What a worker's threads do, by how their names begin."""
 
 
-class _Query(NamedTuple):
-    class_name: str
-    concepts: tuple[str, ...]
-    n: int
-
-
 @dataclass(frozen=True)
 class WorkerSpeed:
     """The same images by a loop and by a worker, one after the other in one process.
@@ -61,7 +54,7 @@ class WorkerSpeed:
     Parameters
     ----------
     loop_s, worker_s : float
-        Seconds that they took; a worker's from the order to the manifest.
+        Seconds that they took; a worker's from the order to the job's end.
     loop_cpu_s, worker_cpu_s : float
         Processor time of the loop, and of the worker's threads; the graph's server is a process of
         its own.
@@ -82,6 +75,16 @@ class WorkerSpeed:
     device_s: float
     cpu_by_part: Mapping[str, float]
     first_chunk_s: float
+
+    @property
+    def images_ratio(self) -> float:
+        """The worker's images a second by the loop's."""
+        return self.loop_s / self.worker_s
+
+    @property
+    def cpu_ratio(self) -> float:
+        """The loop's processor time by the worker's."""
+        return self.loop_cpu_s / self.worker_cpu_s
 
 
 def draw_originals(folder: Path, side_px: int) -> Annotations:
@@ -160,7 +163,7 @@ class WorkerBench:
     def _run_loop(self, settings: JobSettings, images: int) -> tuple[float, float]:
         """Make some images and nothing else; the seconds, and the processor's."""
         backend: Backend = BACKENDS.open(settings.backend, settings.making)
-        batches = self._batches(settings, images)
+        batches = self._batches(settings, backend, images)
         backend.generate(batches[0])
 
         began, cpu_before = time.perf_counter(), time.process_time()
@@ -168,26 +171,24 @@ class WorkerBench:
             backend.generate(batch)
         return time.perf_counter() - began, time.process_time() - cpu_before
 
-    def _batches(self, settings: JobSettings, images: int) -> list[list[ImageRequest]]:
-        """The requests of a job of this size, with their sources, batched as a worker does."""
-        sources = self.resources.open_sources(self.store, BENCH_DATASET, settings)
-        if sources is None:
-            raise CobalanceError("The drawn originals cannot be read.")
+    def _batches(
+        self, settings: JobSettings, backend: Backend, images: int
+    ) -> list[list[ImageRequest]]:
+        """The requests of a job of this size, in a worker's chunks."""
         queries = _queries(images)
         spans = tuple(Span(position, 0, query.n) for position, query in enumerate(queries))
+        runner = JobRunner(
+            "loop",
+            settings,
+            dict(enumerate(queries)),
+            backend,
+            filters={},
+            sources=self.resources.open_sources(self.store, BENCH_DATASET, settings),
+            device=nullcontext(),
+        )
 
-        batches = []
-        for chunk in cut_round("loop", Round(0, 0, spans), settings.chunk_size):
-            batch = []
-            for position, index in chunk.items:
-                class_name, concepts, _ = queries[position]
-                seed = seed_of("loop", position, index)
-                prompt = prompt_for(concepts, settings.prompt_template, class_name=class_name)
-                source = sources.sample(class_name, seed)
-                request_id = candidate_id("loop", position, index)
-                batch.append(ImageRequest(request_id, class_name, concepts, prompt, seed, source))
-            batches.append(batch)
-        return batches
+        chunks = cut_round("loop", Round(0, 0, spans), settings.chunk_size)
+        return [runner.requests(chunk)[0] for chunk in chunks]
 
     @contextmanager
     def _working(self) -> Iterator[threading.Thread]:
@@ -202,27 +203,32 @@ class WorkerBench:
             thread.join()
 
     def _run_job(self, images: int, worker_thread: threading.Thread) -> float:
-        """Order a job and wait for its manifest; the seconds in which its images were made."""
-        queries = [PlannedQuery(*query) for query in _queries(images)]
-        needs = read_job_settings(self.job).needs
+        """Order a job and wait for its end; the seconds in which its images were made."""
+        settings = read_job_settings(self.job)
         job = create_job(
-            self.store, BENCH_DATASET, "benchmark", queries, settings=dict(self.job), extra=needs
+            self.store,
+            BENCH_DATASET,
+            "benchmark",
+            _queries(images),
+            settings=dict(self.job),
+            extra=settings.needs,
         )
 
-        while not self.resources.folder.exists(manifest_name(job)):
-            status = read_job(self.store, job)
-            if status.state == "failed" or not worker_thread.is_alive():
-                raise CobalanceError(f"The job failed. {status.error}")
+        status = read_job(self.store, job)
+        while status.is_active and worker_thread.is_alive():
             time.sleep(0.05)
-        return read_job(self.store, job).seconds
+            status = read_job(self.store, job)
+        if status.state != "done":
+            raise CobalanceError(f"The job is {status.state}. {status.error}")
+        return status.seconds
 
 
-def _queries(images: int) -> list[_Query]:
+def _queries(images: int) -> list[PlannedQuery]:
     """Queries of a job: pairs of concepts, for either class in turn."""
     pairs = [(a, b) for a in _CONCEPTS for b in _CONCEPTS if a < b]
     sizes = [min(_PER_QUERY, images - start) for start in range(0, images, _PER_QUERY)]
     return [
-        _Query(_CLASSES[number % 2], pairs[number % len(pairs)], size)
+        PlannedQuery(_CLASSES[number % 2], pairs[number % len(pairs)], size)
         for number, size in enumerate(sizes)
     ]
 

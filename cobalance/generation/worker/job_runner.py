@@ -133,7 +133,7 @@ class JobRunner:
             Some image cannot be generated; which one is unknown.
         """
         items = dict(zip(chunk.candidates(), chunk.items, strict=True))
-        requests, rejected = self._requests(chunk)
+        requests, rejected = self.requests(chunk)
         results, judgements, seconds = self._generate(requests)
 
         judged = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
@@ -157,8 +157,14 @@ class JobRunner:
         """Give rows for a chunk whose images cannot be generated."""
         return [self._reject(item, chunk, reason) for item in chunk.items]
 
-    def _requests(self, chunk: Chunk) -> tuple[list[ImageRequest], dict[str, Row]]:
-        """The chunk's requests, and rows by candidate for those without a source."""
+    def requests(self, chunk: Chunk) -> tuple[list[ImageRequest], dict[str, Row]]:
+        """The chunk's requests, and rows by candidate for those without a source.
+
+        Raises
+        ------
+        NoSourceError
+            No class of the chunk has a source. Their queries are noted in `failures`.
+        """
         requests, rejected = [], {}
         for item in chunk.items:
             try:
