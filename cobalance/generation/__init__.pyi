@@ -40,7 +40,7 @@ from .image_request import GenerationError as GenerationError
 from .jobs.filter_words import FilterWords as FilterWords
 from .jobs.patches import check_patches as check_patches, needs_patch as needs_patch
 from .jobs.people_consent import check_consent as check_consent
-from .jobs.pilot import PILOT_ABOVE as PILOT_ABOVE
+from .jobs.pilot import PILOT_ABOVE as PILOT_ABOVE, candidate_limit as candidate_limit
 from .jobs.settings import JobSettings as JobSettings, read_job_settings as read_job_settings
 from .jobs.variants import Variant as Variant
 from .planning.acceptance import estimate_acceptance as estimate_acceptance
@@ -103,7 +103,7 @@ from .planning.source_selection import (
     Selection as Selection,
     select_sources as select_sources,
 )
-from .recipes import DEFAULT as DEFAULT, RECIPES as RECIPES, choose_recipe as choose_recipe
+from .recipes import DEFAULT as DEFAULT, RECIPES as RECIPES
 from .recipes.recipe import FormField as FormField, Recipe as Recipe
 from .sources.mask_settings import ANY as ANY
 from .sources.object_masks import (

@@ -4,16 +4,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import TypeVar
 
 import numpy as np
+import pandas as pd
 
-from cobalance.base import join_names
+from cobalance.base import IntArray, join_names
 from cobalance.generation.planning import (
     estimate_acceptance,
     pilot_size,
     sum_to_make,
 )
 from cobalance.graph import GraphStore, QueryProgress, Rejections, query_id, read_rejections
+
+Counts = TypeVar("Counts", int, IntArray, "pd.Series[int]")
 
 PILOT_ABOVE = 200
 """A job that wants more images than this has a pilot unless it is ordered without one: with fewer,
@@ -56,9 +60,11 @@ def schedule(
         Whether queries that will not be had are held back; without, none counts as hopeless.
     """
     queries = [query for query in progress if query.is_open]
-    limits = [candidate_limit(query, candidates_per_image) for query in queries]
-    rows = [(query.n, query.accepted, query.made, query.surplus) for query in queries]
-    n, accepted, candidates, surplus = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    rows = [
+        (query.n, query.accepted, query.made, query.surplus, query.retries) for query in queries
+    ]
+    n, accepted, candidates, surplus, retries = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    limits = candidate_limit(n, retries, candidates_per_image)
     estimate = estimate_acceptance(n, accepted, candidates, limits, surplus)
 
     # A pilot makes nothing in vain: at most as many as are wanted.
@@ -66,14 +72,12 @@ def schedule(
     counts = unmade_pilot if unmade_pilot.any() else estimate["next_count"].to_numpy()
 
     # Who retries a query wants it whatever its acceptance.
-    is_retried = np.array([query.retries > 0 for query in queries], dtype=np.bool_)
     is_hopeless = (
-        estimate["is_hopeless"].to_numpy() & (unmade_pilot == 0) & ~is_retried & holds_back
+        estimate["is_hopeless"].to_numpy() & (unmade_pilot == 0) & (retries == 0) & holds_back
     )
 
-    n_made = sum(query.made for query in progress)
-
     expected = None
+    n_made = sum(query.made for query in progress)
     if n_made:
         to_make, low, high = sum_to_make(estimate[~is_hopeless])
         expected = n_made + to_make, n_made + low, n_made + high
@@ -86,9 +90,9 @@ def schedule(
     )
 
 
-def candidate_limit(query: QueryProgress, candidates_per_image: int) -> int:
-    """Most candidates of a query."""
-    return query.n * candidates_per_image * (query.retries + 1)
+def candidate_limit(n: Counts, retries: Counts, candidates_per_image: int) -> Counts:
+    """Most candidates of a query, or of each of several."""
+    return n * candidates_per_image * (retries + 1)
 
 
 def explain_hopeless(store: GraphStore, job: str, positions: Sequence[int]) -> dict[int, str]:

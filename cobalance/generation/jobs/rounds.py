@@ -154,7 +154,7 @@ def next_spans(
             most = candidates_wanted(query, best_of)
             missing = most - query.made
         else:
-            most = candidate_limit(query, candidates_per_image)
+            most = candidate_limit(query.n, query.retries, candidates_per_image)
             missing = query.n - query.accepted
 
         if missing <= 0:

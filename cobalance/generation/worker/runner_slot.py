@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from cobalance.base import PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.backends.remote.account import PaidBackend
@@ -99,9 +98,7 @@ class RunnerSlot:
         """Open the runner of a job, with the backend of the last one if it is the same."""
         settings = self._store.job_settings(job)
         queries = {
-            query.position: PlannedQuery(
-                query.class_name, query.concepts, query.n, query.edit, query.sources
-            )
+            query.position: query.to_plan(query.n)
             for query in self._store.run(lambda store: read_query_progress(store, job))
         }
         edits = [query.edit for query in queries.values()]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cobalance.base import Edit
+from cobalance.base import Edit, PlannedQuery
 from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import edit_properties, read_edit
@@ -84,6 +84,10 @@ class QueryProgress:
     def is_open(self) -> bool:
         """Whether it has not ended."""
         return self.state in ("queued", "running")
+
+    def to_plan(self, n: int) -> PlannedQuery:
+        """The query as it is planned, for `n` images."""
+        return PlannedQuery(self.class_name, self.concepts, n, self.edit, self.sources)
 
 
 def read_round(store: GraphStore, job: str) -> Round | None:

@@ -160,9 +160,7 @@ def reorder_short(
     """
     earlier = read_job(store, job)
     queries = [
-        PlannedQuery(
-            query.class_name, query.concepts, query.n - query.accepted, query.edit, query.sources
-        )
+        query.to_plan(query.n - query.accepted)
         for query in read_query_progress(store, job)
         if query.state == "done" and query.accepted < query.n
     ]

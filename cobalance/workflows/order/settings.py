@@ -9,10 +9,10 @@ from cobalance.generation import (
     BACKENDS,
     FILTERS,
     QUALITIES,
+    RECIPES,
     SEGMENTERS,
     JobSettings,
     choose_family,
-    choose_recipe,
     read_job_settings,
 )
 from cobalance.vision import gpu_memory_gb
@@ -30,8 +30,16 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         A setting is unknown or cannot be used, or one that a filter needs is missing.
     """
     _check_groups(values)
-    values = _choose_model(values)
+    values = dict(values)
+    quality = values.pop("quality", None)
     settings = read_job_settings(values)
+
+    chosen = values.get("making") or {}
+    of_quality = _choose_model(quality, settings, chosen)
+    if of_quality:
+        values["making"] = of_quality | dict(chosen)
+        settings = read_job_settings(values)
+
     making = dict(settings.making)
     for name in path_options(BACKENDS[settings.backend].options):
         if name in making:
@@ -54,35 +62,38 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _choose_model(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with the model and preset of their quality, or else of their recipe's, if any."""
-    settings = dict(values)
-    quality = settings.pop("quality", None)
-    making = dict(settings.get("making") or {})
-    chosen = sorted({"model", "preset"} & making.keys())
-    recipe = choose_recipe(settings.get("recipe") or None, settings.get("backend") or None)
-    backend = settings.get("backend") or recipe.backend
+def _choose_model(
+    quality: str | None, settings: JobSettings, chosen: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Options of the backend for a quality, or else for that of the recipe, if any.
 
+    Parameters
+    ----------
+    chosen : mapping
+        The options of the backend that are given.
+    """
+    named = sorted({"model", "preset"} & chosen.keys())
+    recipe = RECIPES[settings.recipe]
     if quality is None:
-        if not recipe.quality or backend != recipe.backend or chosen:
-            return settings
+        if not recipe.quality or settings.backend != recipe.backend or named:
+            return {}
         quality = recipe.quality
+
     check_known("quality", [quality], QUALITIES)
-    if chosen:
+    if named:
         raise OptionError(
             f"The quality {quality} chooses the model and the preset. Leave the "
-            f"{' and the '.join(chosen)} out, or the quality."
+            f"{' and the '.join(named)} out, or the quality."
         )
-    if "preset" not in BACKENDS[backend].options.model_fields:
-        raise OptionError(f"The backend {backend} has no quality to choose. Leave it out.")
+    if "preset" not in BACKENDS[settings.backend].options.model_fields:
+        raise OptionError(f"The backend {settings.backend} has no quality to choose. Leave it out.")
 
-    preset = "faithful" if quality == "faithful" else "fast"
-    settings["making"] = {"preset": preset} | making
+    making: dict[str, Any] = {"preset": "faithful" if quality == "faithful" else "fast"}
     memory_gb = gpu_memory_gb() if is_installed("models") else 0.0
-    family = choose_family(quality, backend, memory_gb)
+    family = choose_family(quality, settings.backend, memory_gb)
     if family is not None:
-        settings["making"] |= {"model": family.model, **family.making, **making}
-    return settings
+        making |= {"model": family.model, **family.making}
+    return making
 
 
 def licence_warnings(settings: JobSettings) -> list[str]:

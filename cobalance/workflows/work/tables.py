@@ -13,6 +13,7 @@ from cobalance.generation import (
     FAMILIES,
     Family,
     JobSettings,
+    candidate_limit,
     estimate_acceptance,
     read_job_settings,
 )
@@ -55,7 +56,7 @@ def add_acceptance(job: Job, queries: pd.DataFrame) -> pd.DataFrame:
 
     n, accepted = queries["n"], queries["accepted"]
     candidates = accepted + queries["rejected"] + queries["pending"]
-    limits = n * settings.candidates_per_image * (queries["retries"] + 1)
+    limits = candidate_limit(n, queries["retries"], settings.candidates_per_image)
     estimate = estimate_acceptance(n, accepted, candidates, limits, queries["surplus"])
 
     is_open = queries["state"].isin(["queued", "running"]).to_numpy()
