@@ -1,13 +1,13 @@
 """`cobalance benchmark-worker`: compare a worker with a loop that only makes the images."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cobalance.app.cli.shared import (
     Assignments,
+    SettingsFile,
     TableOutput,
     notes,
     progress_bars,
@@ -34,9 +34,7 @@ def benchmark_worker(
     setting: Annotated[
         Assignments, "An option of the job, such as making.compile=true or quality=fast. Repeat it."
     ] = None,
-    settings: Annotated[
-        Path | None, "A TOML file of settings; the options above win over it."
-    ] = None,
+    settings: SettingsFile = None,
     count: Annotated[int, typer.Option(min=1), "How many images a turn makes."] = 64,
     side_px: Annotated[int, typer.Option("--side", min=16), "Side of the originals."] = 512,
     turns: Annotated[int, typer.Option(min=1), "Measurements, one after the other."] = 1,
@@ -67,10 +65,10 @@ def benchmark_worker(
                     "images": speed.images,
                     "loop_images_per_s": speed.images / speed.loop_s,
                     "worker_images_per_s": speed.images / speed.worker_s,
-                    "images_ratio": speed.loop_s / speed.worker_s,
+                    "images_ratio": speed.images_ratio,
                     "loop_cpu_s": speed.loop_cpu_s,
                     "worker_cpu_s": speed.worker_cpu_s,
-                    "cpu_ratio": speed.loop_cpu_s / speed.worker_cpu_s,
+                    "cpu_ratio": speed.cpu_ratio,
                     "device_share": speed.device_s / speed.worker_s,
                     "first_chunk_s": speed.first_chunk_s,
                 }

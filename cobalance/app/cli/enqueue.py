@@ -10,6 +10,7 @@ from cobalance.app.cli.shared import (
     Assignments,
     DatasetName,
     Name,
+    SettingsFile,
     TableOutput,
     folders,
     notes,
@@ -95,9 +96,7 @@ def enqueue(
         "Make some images of each query first, and hold back queries that will not be had. "
         "Default: where more than 200 images are wanted.",
     ] = None,
-    settings: Annotated[
-        Path | None, "A TOML file of settings; the options above win over it."
-    ] = None,
+    settings: SettingsFile = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
     if plan is not None and plan_file is not None:

@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from cobalance.app.cli.shared import (
     DatasetOption,
     JobId,
     LimitOption,
+    SettingsFile,
     TableOutput,
     WorkId,
     folders,
@@ -265,9 +265,7 @@ def reorder(
     setting: Annotated[
         Assignments, "An option of the new job, such as split=train or making.steps=30. Repeat it."
     ] = None,
-    settings: Annotated[
-        Path | None, "A TOML file of settings; the options above win over it."
-    ] = None,
+    settings: SettingsFile = None,
 ) -> None:
     """Order the images that queries gave up as a new job, with another recipe or other sources.
 

@@ -27,6 +27,7 @@ from .options import (
     Name as Name,
     OutputOption as OutputOption,
     SeedOption as SeedOption,
+    SettingsFile as SettingsFile,
     SimilarityOption as SimilarityOption,
     YesOption as YesOption,
     clean_names as clean_names,

@@ -71,6 +71,9 @@ Count = Annotated[int | None, typer.Option(min=1)]
 DatasetOption = Annotated[str | None, typer.Option("--dataset", "-d", callback=clean_names)]
 Assignments = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE")]
 
+SettingsFile = Annotated[
+    Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 LimitOption = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
