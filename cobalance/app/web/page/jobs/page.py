@@ -21,7 +21,6 @@ from cobalance.app.web.widgets import (
     shorten,
     unless_empty,
 )
-from cobalance.base import PlannedQuery
 from cobalance.generation import Plan, PlanOptions, plan_to_json
 from cobalance.graph import Job, list_jobs, read_query_progress
 
@@ -103,7 +102,7 @@ def _download(current: CurrentDataset, job: Job) -> None:
 
     def plan() -> bytes:
         queries = tuple(
-            PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            query.to_plan(query.n)
             for query in read_query_progress(current.store, job.id)
             if query.n
         )
