@@ -9,7 +9,10 @@ from .arrays import (
     STRING as STRING,
     BoolArray as BoolArray,
     FloatArray as FloatArray,
+    Hashes as Hashes,
     IntArray as IntArray,
+    hash_texts as hash_texts,
+    mix_bits as mix_bits,
 )
 from .documents import (
     MOST_YAML as MOST_YAML,

@@ -3,7 +3,6 @@ from .cliques import (
     MAX_CLIQUES as MAX_CLIQUES,
     Cliques as Cliques,
     Clustering as Clustering,
-    clique_order as clique_order,
     count_chosen as count_chosen,
     intersect_ascending as intersect_ascending,
     mine_cliques as mine_cliques,
@@ -21,5 +20,21 @@ from .one_against_rest import (
     mine_one_against_rest as mine_one_against_rest,
     rest_of as rest_of,
 )
+from .parts import (
+    Batches as Batches,
+    Kernel as Kernel,
+    Scan as Scan,
+    Singles as Singles,
+    add_parts as add_parts,
+    add_tables as add_tables,
+    count_scanned as count_scanned,
+    images_of_batch as images_of_batch,
+    join_images as join_images,
+    names_of_batch as names_of_batch,
+    pack as pack,
+    read_singles as read_singles,
+    run as run,
+)
 from .sample import priorities as priorities, sample_rows as sample_rows
 from .subsets import MISSING as MISSING, SubsetIndex as SubsetIndex, sets_matrix as sets_matrix
+from .threads import available_cores as available_cores, run_shared as run_shared

@@ -1,7 +1,7 @@
 """Mine all concept cliques up to a size, with exact joint counts per class."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, reduce
@@ -219,10 +219,7 @@ def mine_cliques(
     if limit is None:
         limit = max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if engine == "auto":
-        engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
-        if engine == "numba" and find_spec("numba") is None:
-            _recommend_compiled()
-            engine = "numpy"
+        engine = _choose_engine(incidence, max_size)
 
     # Closing the generator stops the threads of the engine after their present tasks.
     blocks: list[Block] = []
@@ -242,6 +239,20 @@ def mine_cliques(
             "maximum size; or, if memory allows, for more cliques."
         )
     return _sort_cliques(blocks, max_size, incidence)
+
+
+def mine_blocks(incidence: Incidence, *, max_size: int) -> Generator[Block]:
+    """Yield all cliques with their counts, on one thread, without putting them into one table."""
+    engine = _choose_engine(incidence, max_size)
+    return mine(engine, incidence, max_size, 1, (), threads=1, limit=np.iinfo(np.int64).max - 1)
+
+
+def _choose_engine(incidence: Incidence, max_size: int) -> Engine:
+    engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
+    if engine == "numba" and find_spec("numba") is None:
+        _recommend_compiled()
+        return "numpy"
+    return engine
 
 
 @cache

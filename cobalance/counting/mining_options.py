@@ -6,8 +6,8 @@ from typing import Literal
 
 from cobalance.base import clean_name
 
-Engine = Literal["auto", "memory", "spark"]
-"""Where cliques are counted; auto is Spark where a dataset was loaded with it."""
+Engine = Literal["auto", "memory", "out-of-core", "spark"]
+"""Where cliques are counted; auto is where a dataset was loaded."""
 
 
 @dataclass(frozen=True)

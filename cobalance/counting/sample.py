@@ -12,6 +12,10 @@ from cobalance.counting.cliques import Cliques, intersect_ascending
 from cobalance.counting.incidence import Incidence
 
 
+_FIRST_OF_PARTS = 1_000_000
+"""Images that parts give in any case, some 200 bytes each."""
+
+
 def priorities(ids: Sequence[str], seed: int) -> FloatArray:
     """A number in [0, 1) for each image, which its id and the seed alone decide.
 
@@ -51,7 +55,8 @@ def sample_rows(
         1 or more.
     part : bool
         The images are a part of those that were counted. Together the rows of all parts have those
-        of the whole, but for one in a million million.
+        of the whole, but for one in a million million, and up to 1,000,000 that come first in any
+        case: these have what is frequent, which need not be looked for in each part.
 
     Returns
     -------
@@ -70,7 +75,8 @@ def sample_rows(
     members = codes[cliques.members]
 
     label_of = positions_of(incidence.classes)
-    chosen: BoolArray = np.zeros(len(order), dtype=bool)
+    first_share = min(1.0, _FIRST_OF_PARTS / max(1, int(cliques.class_sizes.sum()))) if part else 0.0
+    chosen: BoolArray = priority[order] < first_share
     for column, name in enumerate(cliques.classes):
         if name not in label_of:
             continue
@@ -79,7 +85,7 @@ def sample_rows(
         # Six standard deviations above what is expected to be needed.
         bound = np.minimum((per_class + 6 * sqrt(per_class) + 20) / np.maximum(counts, 1), 1)
         ends = np.searchsorted(priority[order], bound)
-        for row in np.flatnonzero(counts).tolist():
+        for row in np.flatnonzero((counts > 0) & (bound > first_share)).tolist():
             lists = showing.of(label_of[name], members[row])
             ranks = _first(lists, int(ends[row]), per_class)
             if not part and len(ranks) < min(per_class, counts[row]):
@@ -93,18 +99,18 @@ class _Lists:
 
     def __init__(self, incidence: Incidence, order: IntArray) -> None:
         self.width = len(incidence.concepts)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-
-        # The entries of each class and concept come together, by rank.
-        lengths = np.diff(incidence.indptr)
-        cell = np.repeat(incidence.labels.astype(np.int64) * self.width, lengths)
-        cell += incidence.indices
-        rank_of_entry = np.repeat(rank, lengths)
-        by_cell = np.lexsort((rank_of_entry, cell))
-        self.ranks = rank_of_entry[by_cell].astype(np.int32)
         n_cells = len(incidence.classes) * self.width
-        self.bounds = np.searchsorted(cell[by_cell], np.arange(n_cells + 1)).tolist()
+
+        # The entries of each class and concept come together, by rank. A sort of small numbers
+        # takes one pass over their bytes.
+        by_rank = incidence.take(order)
+        lengths = np.diff(by_rank.indptr)
+        cell = np.repeat(by_rank.labels.astype(np.int64) * self.width, lengths) + by_rank.indices
+        cell = cell.astype(np.min_scalar_type(n_cells))
+        by_cell = np.argsort(cell, kind="stable")
+
+        self.ranks = np.repeat(np.arange(len(order), dtype=np.int32), lengths)[by_cell]
+        self.bounds = [0, *np.cumsum(np.bincount(cell, minlength=n_cells)).tolist()]
 
     def of(self, label: int, members: IntArray) -> list[IntArray]:
         """The lists of a clique's concepts in a class, shortest first; none if one is unknown."""
@@ -122,5 +128,6 @@ def _first(lists: Sequence[IntArray], end: int, most: int) -> IntArray:
     """The first few ranks below `end` that are in all lists, each of which ascends."""
     if not lists:
         return np.empty(0, dtype=np.int32)
-    first, *others = lists
-    return reduce(intersect_ascending, others, first[: np.searchsorted(first, end)])[:most]
+    # Later ranks are not looked at in any list. A number of another type would copy each of them.
+    first, *others = (ranks[: ranks.searchsorted(np.int32(end))] for ranks in lists)
+    return reduce(intersect_ascending, others, first)[:most]

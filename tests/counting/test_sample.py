@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.counting import sample
 from cobalance.counting.cliques import mine_cliques
 from cobalance.counting.incidence import build_incidence
 from cobalance.counting.sample import priorities, sample_rows
@@ -99,3 +100,24 @@ def test_pairs_cover_what_is_shared():
             <= set(incidence.indices[incidence.indptr[row] : incidence.indptr[row + 1]])
         ]
         assert len(kept) >= 4
+
+
+@pytest.mark.parametrize("first_of_parts", [0, 60, 10**6])
+def test_parts_together_have_the_rows_of_the_whole(first_of_parts, monkeypatch):
+    monkeypatch.setattr(sample, "_FIRST_OF_PARTS", first_of_parts)
+    incidence = drawn(900, 6, 3, 5, rate=0.2)
+    priority = priorities([f"image {row}" for row in range(900)], 5)
+    cliques = mine_cliques(incidence, max_size=3, common=())
+
+    rows = np.arange(900)
+    of_parts = []
+    for part in (rows[:100], rows[100:550], rows[550:]):
+        images = incidence.take(part)
+        of_parts += part[sample_rows(images, priority[part], cliques, 4, part=True)].tolist()
+
+    expected = expected_rows(incidence, priority, cliques, 4)
+    assert set(expected) <= set(of_parts)
+    assert len(of_parts) < 900 or first_of_parts > 900
+    together = np.array(sorted(of_parts))
+    chosen = sample_rows(incidence.take(together), priority[together], cliques, 4)
+    assert together[chosen].tolist() == expected

@@ -67,7 +67,9 @@ def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> 
 def numba_ready() -> bool:
     """Whether this process has the compiled code; does not import numba, which takes 0.5 s."""
     projection = sys.modules.get("cobalance.counting.engines.projection")
-    return projection is not None and projection.is_ready()
+    # Another thread may just be importing it.
+    is_ready = getattr(projection, "is_ready", None)
+    return is_ready is not None and bool(is_ready())
 
 
 def mine(

@@ -2,20 +2,19 @@
 
 # mypy: allow-untyped-calls
 
-import os
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
-from cobalance.base import IntArray, R, T
+from cobalance.base import IntArray
 from cobalance.counting.engines.compiled import rows as kernels
 from cobalance.counting.engines.compiled.pairs import mine_pairs
 from cobalance.counting.engines.compiled.tree import mine_from
 from cobalance.counting.incidence import Incidence
+from cobalance.counting.threads import available_cores, run_shared
 
 Block = tuple[IntArray, IntArray]
 
@@ -48,7 +47,7 @@ def is_ready() -> bool:
 
 def threads_for(incidence: Incidence, threads: int | None) -> int:
     """Return the number of threads asked for, by default one per core as far as they have work."""
-    return threads or max(1, min(_available_cores(), len(incidence.indices) // PER_THREAD))
+    return threads or max(1, min(available_cores(), len(incidence.indices) // PER_THREAD))
 
 
 def count_items(incidence: Incidence, threads: int) -> IntArray:
@@ -238,35 +237,6 @@ def _row_parts(rows: IntArray, end: int, threads: int) -> list[tuple[int, int]]:
     return list(zip(cuts, [*cuts[1:], len(rows)], strict=True))
 
 
-def _available_cores() -> int:
-    """Count the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _parts(length: int, number: int) -> list[tuple[int, int]]:
     """Split ``range(length)`` into equal parts, as (first, last) pairs."""
     return list(pairwise(length * part // number for part in range(number + 1)))
-
-
-def run_shared(threads: int, function: Callable[[T], R], tasks: Iterable[T]) -> Generator[R]:
-    """Return the result of each task as it comes; a thread that is free takes the next one.
-
-    Mining tasks differ too much in length for fixed shares. Closing the iterator stops the
-    threads after their current tasks. An error in a task is raised here.
-
-    Examples
-    --------
-    >>> sorted(run_shared(2, abs, [-1, 2, -3]))
-    [1, 2, 3]
-    """
-    if threads == 1:
-        yield from map(function, tasks)
-        return
-
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            futures = [pool.submit(function, task) for task in tasks]
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)

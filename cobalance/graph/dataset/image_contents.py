@@ -7,16 +7,22 @@ from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pandas.util import hash_array
 
-from cobalance.base import BLOCK, Annotations, FloatArray, IntArray, MentionRows
+from cobalance.base import (
+    BLOCK,
+    Annotations,
+    FloatArray,
+    Hashes,
+    IntArray,
+    MentionRows,
+    hash_texts,
+    mix_bits,
+)
 
 _MISSING = np.uint64(0xD1B54A32D192ED03)
 _PROPERTIES = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic", "cluster")
-
-Hashes = npt.NDArray[np.uint64]
 
 
 class GroupedMentions(NamedTuple):
@@ -148,13 +154,13 @@ class ImageContents:
     def hash_edges(self, images: IntArray) -> Hashes:
         """Hash the edges of each image, in any order: shape (n_images,)."""
         grouped = self.group(images)
-        concept_hashes = _hash_texts(self.concepts)
-        source_hashes = _hash_texts(self.sources)
+        concept_hashes = hash_texts(self.concepts)
+        source_hashes = hash_texts(self.sources)
 
-        hashed = _mix(concept_hashes[grouped.concept])
-        hashed = _mix(hashed ^ source_hashes[self.source_codes[grouped.surest]])
-        hashed = _mix(hashed ^ _hash_numbers(self.scores[grouped.surest]))
-        hashed = _mix(hashed ^ grouped.mentions.astype(np.uint64))
+        hashed = mix_bits(concept_hashes[grouped.concept])
+        hashed = mix_bits(hashed ^ source_hashes[self.source_codes[grouped.surest]])
+        hashed = mix_bits(hashed ^ _hash_numbers(self.scores[grouped.surest]))
+        hashed = mix_bits(hashed ^ grouped.mentions.astype(np.uint64))
 
         totals = np.zeros(len(images), dtype=np.uint64)
         np.add.at(totals, grouped.image, hashed)
@@ -180,8 +186,8 @@ def image_digests(annotations: Annotations) -> IntArray:
         hashed = np.zeros(len(block), dtype=np.uint64)
         for name in _PROPERTIES:
             values = _hash_column(block[name]) if name in block else _MISSING
-            hashed = _mix(hashed ^ values)
-        digests[first:end] = _mix(hashed + contents.hash_edges(np.arange(first, end)))
+            hashed = mix_bits(hashed ^ values)
+        digests[first:end] = mix_bits(hashed + contents.hash_edges(np.arange(first, end)))
     return digests.view(np.int64)
 
 
@@ -189,25 +195,14 @@ def _hash_column(column: "pd.Series[Any]") -> Hashes:
     """Hash the values of a column, equal ones alike in columns of any type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         # The code -1, of a missing value, is the last.
-        hashes = np.append(_hash_texts(column.cat.categories), _MISSING)
+        hashes = np.append(hash_texts(column.cat.categories), _MISSING)
         return hashes[column.cat.codes.to_numpy()]
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _hash_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
     missing = column.isna().to_numpy()
-    return np.where(missing, _MISSING, _hash_texts(column.astype(object).where(~missing, "")))
-
-
-def _hash_texts(texts: "Sequence[str] | pd.Index[Any] | pd.Series[Any]") -> Hashes:
-    return hash_array(np.asarray(texts, dtype=object), categorize=False)
+    return np.where(missing, _MISSING, hash_texts(column.astype(object).where(~missing, "")))
 
 
 def _hash_numbers(numbers: FloatArray) -> Hashes:
     return np.where(np.isnan(numbers), _MISSING, hash_array(numbers, categorize=False))
-
-
-def _mix(numbers: Hashes) -> Hashes:
-    """Scatter 64-bit numbers (the finalizer of SplitMix64), so that sums of them tell a lot."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
