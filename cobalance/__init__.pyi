@@ -14,7 +14,8 @@ from .notebook.diagnosis import (
     compare_published as compare_published,
     compare_splits as compare_splits,
     imbalances as imbalances,
-    imbalances_with_spark as imbalances_with_spark,
+    imbalances_in_files as imbalances_in_files,
+    imbalances_of_batches as imbalances_of_batches,
 )
 from .notebook.evaluations import (
     Evaluations as Evaluations,

@@ -68,7 +68,11 @@ from .formats.table import read_table as read_table
 from .frames import TEXT as TEXT
 from .hub import local_path as local_path
 from .load import read_annotations as read_annotations, read_frame as read_frame, refine as refine
-from .names import name_fault as name_fault, split_of_file as split_of_file
+from .names import (
+    encode_names as encode_names,
+    name_fault as name_fault,
+    split_of_file as split_of_file,
+)
 from .options import (
     ReadOptions as ReadOptions,
     code_names as code_names,
@@ -118,6 +122,8 @@ from .tables.hub_features import hub_features as hub_features, named_row as name
 from .tables.list_attr import ID as ID, ListAttr as ListAttr
 from .tables.loading import Table as Table, column_names as column_names
 from .tables.parquet import (
+    is_list_type as is_list_type,
+    is_text_type as is_text_type,
     is_usable as is_usable,
     plain_column as plain_column,
     read_unlimited as read_unlimited,

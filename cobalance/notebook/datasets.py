@@ -200,8 +200,8 @@ class Dataset(Questions, Result):
 
         Parameters
         ----------
-        engine : {"auto", "memory", "spark"}
-            Where to count; ``auto`` is Spark where the images stayed in Parquet files.
+        engine : {"auto", "memory", "out-of-core", "spark"}
+            Where to count; ``auto`` is where the dataset was loaded.
         master : str, optional
             Of Spark, such as ``"local[4]"``; all cores of this machine by default.
         classes : sequence of str, optional

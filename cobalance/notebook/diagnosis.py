@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,12 @@ from cobalance.counting import (
     Cliques,
     Incidence,
     MiningOptions,
+    Scan,
+    count_scanned,
     label_by,
     mine_cliques,
     mine_one_against_rest,
+    read_singles,
 )
 from cobalance.ingest import Published, read_published
 from cobalance.notebook.arguments import list_names
@@ -367,12 +370,13 @@ def _clean_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 @speaks_python
-def imbalances_with_spark(
+def imbalances_in_files(
     path: str | Sequence[str],
     *,
+    engine: Literal["out-of-core", "spark"] = "out-of-core",
     class_column: str | None = None,
     concepts_column: str | None = None,
-    delimiter: str = "|",
+    delimiter: str | None = None,
     max_size: int = 4,
     min_support: int = 1,
     common: Sequence[str] | None = None,
@@ -380,23 +384,26 @@ def imbalances_with_spark(
     max_cliques: int = MAX_CLIQUES,
     master: str | None = None,
 ) -> Imbalances:
-    """Mine Parquet files on Apache Spark, and measure as `imbalances` does.
+    """Mine Parquet files that memory may not hold, and measure as `imbalances` does.
 
-    For datasets that outgrow one machine; docs/scale.md says when that pays. The running Spark
-    session is used, as in ``spark-submit``; without one, `master` starts one.
+    Only counts are held: docs/scale.md says what that takes.
 
     Parameters
     ----------
     path : str or sequence of str
-        Files or folders on any file system that Spark reads; a row an image.
-    class_column, concepts_column : str
-        Text, and lists of text or text split at `delimiter`.
-    delimiter : str
+        Files or folders, on any file system that Spark reads where it counts; a row an image.
+    engine : {"out-of-core", "spark"}
+        Part by part on this machine, or on Apache Spark: in the running session, as in
+        ``spark-submit``, or else in one that `master` starts.
+    class_column, concepts_column : str, optional
+        Text, and lists of text or text split at `delimiter`; found by their names by default.
+    delimiter : str, optional
         Between concepts in text.
     max_size, min_support, common, confidence, max_cliques
         As of `imbalances`.
     master : str, optional
-        Such as ``"local[4]"`` or ``"spark://host:7077"``; all cores of this machine by default.
+        Such as ``"local[4]"``, ``"spark://host:7077"``, or ``"sc://host:15002"`` for Spark Connect;
+        all cores of this machine by default.
 
     Raises
     ------
@@ -406,15 +413,57 @@ def imbalances_with_spark(
         The files or an option cannot be used, or there are more cliques.
     """
     from cobalance.ingest import ReadOptions
-    from cobalance.workflows import SparkImages, decide_columns, spark_session
+    from cobalance.workflows import FileImages, decide_columns, open_files
 
     columns = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
     )
     mining = MiningOptions(max_size, min_support, map_optional(tuple, common))
-    with spark_session(master) as session:
-        options, _ = decide_columns(session, path, columns)
-        cliques = SparkImages(session, path, options).count(mining, max_cliques).cliques
+    with open_files(path, engine, master) as files:
+        options, _ = decide_columns(files, columns)
+        cliques = FileImages(files, options).count(mining, max_cliques).cliques
+    return Imbalances.of(cliques, confidence, None, min_support)
+
+
+@speaks_python
+def imbalances_of_batches(
+    scan: Scan,
+    *,
+    max_size: int = 4,
+    min_support: int = 1,
+    common: Sequence[str] | None = None,
+    confidence: float = 0.95,
+    max_cliques: int = MAX_CLIQUES,
+) -> Imbalances:
+    """Mine images wherever an engine has them, and measure as `imbalances` does.
+
+    Parameters
+    ----------
+    scan : callable
+        Called with a kernel, for each time that the images are gone through. It runs the kernel
+        over all images in as many parts as it likes, and returns or yields every batch that the
+        kernel gives. The kernel takes an iterator of Arrow record batches with the columns `label`,
+        text, and `concepts`, lists of text, and yields record batches of one column `part`,
+        binary. For batches at hand: ``lambda kernel: kernel(iter(batches))``.
+    max_size, min_support, common, confidence, max_cliques
+        As of `imbalances`.
+
+    Raises
+    ------
+    DataError, TooManyCliquesError
+        There is no image, an image has no class, or there are more cliques.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> images = {"label": ["farm", "farm", "town"], "concepts": [["cow"], ["cow"], ["cow", "car"]]}
+    >>> batches = pa.table(images).to_batches()
+    >>> found = imbalances_of_batches(lambda kernel: kernel(iter(batches)), common=())
+    >>> found.frame["concepts"].tolist()
+    [('car',), ('car', 'cow'), ('cow',)]
+    """
+    mining = MiningOptions(max_size, min_support, map_optional(tuple, common))
+    cliques = count_scanned(scan, read_singles(scan), mining, max_cliques)
     return Imbalances.of(cliques, confidence, None, min_support)
 
 

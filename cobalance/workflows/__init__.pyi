@@ -173,6 +173,9 @@ from .gate.rules import (
 from .gate.stored import from_store as from_store
 from .gate.subjects import from_annotations as from_annotations
 from .gate.verdict import Verdict as Verdict, judge as judge, judge_split as judge_split
+from .in_files.deciding import decide_columns as decide_columns
+from .in_files.images import FileImages as FileImages
+from .in_files.loading import open_files as open_files
 from .label.compare import (
     GeneratorComparison as GeneratorComparison,
     compare_generator as compare_generator,
@@ -243,8 +246,6 @@ from .login_file import (
     is_loopback as is_loopback,
     read_login as read_login,
 )
-from .on_spark.deciding import decide_columns as decide_columns
-from .on_spark.session import SparkImages as SparkImages, spark_session as spark_session
 from .order.job import (
     order_plan as order_plan,
     read_order as read_order,

@@ -52,7 +52,9 @@ NOT_DECLARED = {
 NOT_IMPORTED = {
     "accelerate": "diffusers and transformers import it for a model larger than the GPU",
     "authlib": "st.login imports it",
+    "daft": "people's own code imports it, and counts by `cobalance.imbalances_of_batches`",
     "py2neo": "people's own code imports it",
+    "ray": "people's own code imports it, and counts by `cobalance.imbalances_of_batches`",
     "neo4j-rust-ext": "the neo4j driver imports it in place of its own codec",
     "scikit-image": "the demo reads its photographs as files",
 }

@@ -52,7 +52,7 @@ MINE = {
 
 READ_THE_ENVIRONMENT = (
     "cobalance/workflows/settings.py",
-    "cobalance/workflows/on_spark/session.py",  # which gives Java its variables
+    "cobalance/workflows/in_files/spark.py",  # which gives Java its variables
 )
 
 SPREAD = {

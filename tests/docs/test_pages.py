@@ -30,7 +30,7 @@ PAGES = {
 ELSEWHERE = {
     "extending": "tests/docs/test_extending.py",
     "graph": "tests/docs/test_graph.py",
-    "scale": "tests/workflows/on_spark",
+    "scale": "tests/workflows/in_files",
 }
 """Pages whose Python another test runs."""
 MODEL = "weights of a model"

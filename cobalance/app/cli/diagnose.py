@@ -19,14 +19,18 @@ from cobalance.app.cli.shared import (
     opened_store,
     output_folder,
 )
-from cobalance.base import OptionError, agree, inflect, pandas as pd, records, render
+from cobalance.base import OptionError, Progress, agree, inflect, pandas as pd, records, render
 from cobalance.counting import Engine, MiningOptions
-from cobalance.graph import EVALUATION, MAX_CLIQUES
+from cobalance.graph import EVALUATION, MAX_CLIQUES, PER_CLASS
+from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import cliques as kept_cliques, mining as minings, state as states
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
+from cobalance.ingest import ReadOptions
 from cobalance.statistics import EVIDENCE, MAX_Q_VALUE
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures
+from cobalance.workflows.in_files import loading as in_files
+from cobalance.workflows.load import dataset as loading
 from cobalance.workflows.panel import verdicts
 
 # A narrow table keeps the counts of so many classes.
@@ -64,15 +68,25 @@ def mine(
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = MAX_CLIQUES,
     engine: Annotated[
-        Engine, "Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
+        Engine,
+        "Where to count: in memory, out of core, or on Apache Spark; auto is where `ingest` did.",
     ] = "auto",
     master: Annotated[
         str | None, "Spark's master, such as local[4]; by default all cores here."
     ] = None,
+    out_of_core: Annotated[
+        bool,
+        "DATASET is a Parquet file or a folder of them: load its counts and a sample of its "
+        "images first, part by part.",
+    ] = False,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class.
 
     What is counted, and how, is as the dataset was mined last, but for the options given.
+
+    With --out-of-core, files that memory does not hold are loaded and mined at once, as a dataset
+    of the file's name: `cobalance ingest FILE --engine out-of-core --keep-images sample` first
+    takes more options.
     """
     if any_class is not None and common:
         raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
@@ -92,6 +106,8 @@ def mine(
         # '' is no concept, and alone it stands for the dataset's classes.
         compared = tuple(filter(None, compared))
     with opened_store() as (store, progress):
+        if out_of_core:
+            dataset = _load_file(store, dataset, progress)
         options = states.dataset_state(store, dataset).mining_options(**chosen)
         if options != MiningOptions(**chosen):
             notes.print(
@@ -120,6 +136,18 @@ def mine(
         notes.print(note)
     if set(sizes) == {records.ALL_IMAGES}:
         notes.print(f"Next: cobalance cooccurrences {quote(dataset)}")
+
+
+def _load_file(store: "stores.GraphStore", file: str, progress: Progress) -> str:
+    """Load the counts of a Parquet file, or a folder of them; the dataset's name."""
+    dataset = loading.default_dataset_name(file)
+    sample = states.Sample(PER_CLASS, 0)
+    _, remarks = in_files.load_files(
+        store, dataset, file, ReadOptions(), sample, engine="out-of-core", progress=progress
+    )
+    for remark in remarks:
+        notes.print(f"Note: {remark}")
+    return dataset
 
 
 def _mining_notes(

@@ -34,8 +34,8 @@ from cobalance.ingest import (
     problems,
 )
 from cobalance.ingest.fields import code_files, report as report_words, saved
+from cobalance.workflows.in_files import loading as in_files
 from cobalance.workflows.load import dataset as loading, image_places
-from cobalance.workflows.on_spark import session as spark
 from cobalance.workflows.record import reading, stored
 
 _LARGE = "Large datasets"
@@ -147,9 +147,10 @@ def ingest(
         int, typer.Option(min=0, help="Random seed, of the sample.", rich_help_panel=_LARGE)
     ] = 0,
     engine: Annotated[
-        Literal["memory", "spark"],
+        Literal["memory", "out-of-core", "spark"],
         typer.Option(rich_help_panel=_LARGE),
-        "Where to count: here, or on Apache Spark, which leaves the images in their Parquet files.",
+        "Where to count: in memory, out of core, or on Apache Spark; but for memory, images stay "
+        "in their Parquet files.",
     ] = "memory",
     master: Annotated[
         str | None,
@@ -180,7 +181,7 @@ def ingest(
     name = dataset or loading.default_dataset_name(file)
     chosen_sample = states.Sample(sample, seed) if keep_images == "sample" else None
     if counts:
-        reads_images = options != ReadOptions() or input_format is not None or engine == "spark"
+        reads_images = options != ReadOptions() or input_format is not None or engine != "memory"
         if reads_images or dry_run or chosen_sample is not None:
             raise OptionError(
                 "--counts loads a bias record as it is. Of the other options it takes --dataset "
@@ -189,12 +190,13 @@ def ingest(
         _load_counts(Path(file), dataset, if_exists)
         return
 
-    if engine == "spark":
+    if engine != "memory":
         if dry_run:
-            raise OptionError("--dry-run reads files here. Leave out --engine spark.")
+            raise OptionError(f"--dry-run reads files in memory. Leave out --engine {engine}.")
         options = saved.with_saved(Path(file), options)
-        chosen_sample = _check_spark_options(options, chosen_sample, input_format)
-        _load_with_spark(name, file, options, chosen_sample, if_exists, master, reading)
+        chosen_sample = _check_options_in_files(engine, options, chosen_sample, input_format)
+        _load_in_files(engine, name, file, options, chosen_sample, if_exists, master)
+        _save_choices(Path(file), reading, options)
         return
 
     with progress_bars() as progress, collector_paused():
@@ -250,31 +252,31 @@ def _load_counts(
     notes.print(f"Next: cobalance imbalances {quote(name)}")
 
 
-def _load_with_spark(
+def _load_in_files(
+    engine: str,
     name: str,
     file: str,
     options: ReadOptions,
     sample: "states.Sample",
     if_exists: Literal["fail", "append", "replace"],
     master: str | None,
-    reading: dict[str, Any],
 ) -> None:
-    """Load Parquet files on Spark, and print the changes."""
+    """Load the counts of Parquet files, whose images stay there, and print the changes."""
     with opened_store() as (store, progress):
-        report, remarks = spark.load_with_spark(
+        report, remarks = in_files.load_files(
             store,
             name,
             file,
             options,
             sample,
+            engine=engine,
             if_exists=if_exists,
             master=master,
             progress=progress,
         )
         for remark in remarks:
             notes.print(f"Note: {remark}")
-        _save_choices(Path(file), reading, options)
-        images = "Images: files are not looked for where Spark counts."
+        images = "Images: files are not looked for, as images stay in the Parquet files."
         _print_load(name, file, report, states.dataset_state(store, name), images)
 
 
@@ -283,22 +285,23 @@ def _save_choices(path: Path, reading: dict[str, Any], options: ReadOptions) -> 
         notes.print(f"{file.name} keeps what columns become for the next load.")
 
 
-def _check_spark_options(
-    options: ReadOptions, sample: "states.Sample | None", input_format: str | None
+def _check_options_in_files(
+    engine: str, options: ReadOptions, sample: "states.Sample | None", input_format: str | None
 ) -> "states.Sample":
-    """The sample to keep; OptionError for options that no load by Spark has."""
+    """The sample to keep; OptionError for options that no load has where images stay in files."""
     if sample is None:
         raise OptionError(
-            "--engine spark leaves the images in their files. Give --keep-images sample with it."
+            f"--engine {engine} leaves the images in their files. Give --keep-images sample with "
+            "it."
         )
 
-    unset: dict[str, Any] = {name: getattr(ReadOptions(), name) for name in spark.READ}
+    unset: dict[str, Any] = {name: getattr(ReadOptions(), name) for name in in_files.READ}
     has_others = changed(options, **unset) != ReadOptions()
     if input_format is not None or "{cluster}" in (options.path_pattern or "") or has_others:
         raise OptionError(
-            "--engine spark reads Parquet files: with it go options for the columns of id, class, "
-            "concepts, split and uri, --delimiter, --path-pattern, --field and --names; none for "
-            "files to join, clusters or what to keep."
+            f"--engine {engine} reads Parquet files: with it go options for the columns of id, "
+            "class, concepts, split and uri, --delimiter, --path-pattern, --field and --names; "
+            "none for files to join, clusters or what to keep."
         )
     return sample
 

@@ -38,7 +38,7 @@ DATASET_NODE = Node(
     Property("restoring", str, "digest of the backup that it is being restored from"),
     Property("sample", int, "images of each clique and class that it keeps, if not all images"),
     Property("sample_seed", int, "that chose them"),
-    Property("images_at", Json, "Parquet files in which Spark finds all images"),
+    Property("images_at", Json, "Parquet files in which all images stay"),
     Property("splits", list[str], 'where it keeps a sample; "" for none'),
     Property("split_images", list[int], "of each of these splits"),
     Property("tag_concepts", list[str], "concepts that some of its images have by a tag"),

@@ -16,7 +16,7 @@ from cobalance.base import InputError
 from cobalance.ingest.embeddings.similarity import Vectors, unit_vectors
 from cobalance.ingest.names import without
 from cobalance.ingest.reader import read_start, read_text
-from cobalance.ingest.tables.parquet import is_list, read_unlimited
+from cobalance.ingest.tables.parquet import is_list_type, read_unlimited
 from cobalance.ingest.trees import open_tree
 
 SUFFIXES = (".parquet", ".npz", ".npy", ".csv")
@@ -189,7 +189,7 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
 
 def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[str], Vectors]:
     schema = pq.read_schema(file)
-    lists = [field.name for field in schema if is_list(field.type)]
+    lists = [field.name for field in schema if is_list_type(field.type)]
     if column is None and len(lists) == 1:
         (column,) = lists
     if column is None or column not in lists or id_column not in schema.names:

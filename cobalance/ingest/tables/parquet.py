@@ -199,9 +199,9 @@ def unfolded_bytes(column: pa.Array, each: int = 0) -> float:
     kind, added = column.type, each * len(column)
     if pa.types.is_struct(kind):
         return added + sum(unfolded_bytes(part, each) for part in column.flatten())
-    if is_list(kind):
+    if is_list_type(kind):
         return added + unfolded_bytes(column.flatten(), each)
-    if pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | _is_text(kind):
+    if pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | is_text_type(kind):
         lengths = pc.binary_length(column.dictionary).take(column.indices)
         return added + int(pc.sum(lengths).as_py() or 0)
     if pa.types.is_nested(kind) or "view" in str(kind):
@@ -260,13 +260,13 @@ def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
-        if _is_text(kind.value_type):
+        if is_text_type(kind.value_type):
             # That checks that it is UTF-8.
             column.dictionary.validate(full=True)
             budget.check(unfolded_bytes(column, EMPTY_CELL))
         return column.dictionary_decode()
 
-    if is_list(kind):
+    if is_list_type(kind):
         sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
         values = pc.list_flatten(column)
         if pa.types.is_dictionary(values.type):
@@ -300,11 +300,11 @@ def is_usable(kind: pa.DataType) -> bool:
     """Whether a column of this type can hold names, numbers or concepts."""
     if pa.types.is_dictionary(kind):
         return is_usable(kind.value_type)
-    if is_list(kind):
+    if is_list_type(kind):
         value = kind.value_type
-        return pa.types.is_struct(value) or pa.types.is_null(value) or _is_text(value)
+        return pa.types.is_struct(value) or pa.types.is_null(value) or is_text_type(value)
     return (
-        _is_text(kind)
+        is_text_type(kind)
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_boolean(kind)
@@ -312,14 +312,15 @@ def is_usable(kind: pa.DataType) -> bool:
     )
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a type is any of Arrow's texts, or a dictionary of these."""
     if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
+        return is_text_type(kind.value_type)
     text: bool = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     return text or bool(pa.types.is_string_view(kind))
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list_type(kind: pa.DataType) -> bool:
     """Whether a type is any of Arrow's list types."""
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
@@ -332,7 +333,7 @@ def plain_column(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
 
     kind = column.type
-    if is_list(kind):
+    if is_list_type(kind):
         value = kind.value_type
         if pa.types.is_dictionary(value):
             value = pa.dictionary(pa.int32(), TEXT)

@@ -1,4 +1,4 @@
-"""Mine a dataset on the engine that has its images: the kernel here, or Apache Spark."""
+"""Mine a dataset where its images are: in memory, in their files, or on Apache Spark."""
 
 import logging
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from cobalance.graph import (
     mine_images,
     read_mining_options,
 )
+from cobalance.workflows.in_files.loading import open_images
 
 
 @log_run
@@ -50,14 +51,11 @@ def mine(
     if elsewhere and classes:
         raise DataError("Images that stay in Parquet files are compared by their classes alone.")
 
-    on_spark = engine == "spark" or (engine == "auto" and elsewhere)
-    logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
+    in_files = engine not in ("auto", "memory") or (engine == "auto" and elsewhere)
+    logging.getLogger(__name__).debug("mined in %s", "files" if in_files else "memory")
     images: AbstractContextManager[CountedImages]
-    if on_spark:
-        # Spark is imported only where it counts.
-        from cobalance.workflows.on_spark.session import open_images
-
-        images = open_images(store, state, master)
+    if in_files:
+        images = open_images(store, state, engine, master, progress)
     else:
         images = nullcontext(HeldImages.read(store, state, options, progress=progress))
 

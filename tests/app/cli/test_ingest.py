@@ -15,7 +15,7 @@ def test_a_dry_run_says_what_columns_become_and_needs_no_database(tmp_path, monk
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["weather", "a", "concept", "per", "value", "2", "3", "0"] in shown
     assert ["age", "bins", "of", "equal", "counts", "2", "2", "1", "edges", "18"] in shown
-    with pytest.raises(OptionError, match="--dry-run reads files here"):
+    with pytest.raises(OptionError, match="--dry-run reads files in memory"):
         whole_program().main(
             ["ingest", str(file), "--dry-run", "--engine", "spark", "--keep-images", "sample"],
             standalone_mode=False,

@@ -20,7 +20,7 @@ MEANINGS = {
     "--confidence": "Confidence level of intervals",
     "--count": "How many images",
     "--dataset": "The dataset",
-    "--engine": "Where to count: here, or on Apache Spark",
+    "--engine": "Where to count: in memory, out of core, or on Apache Spark",
     "--evaluation": "An evaluation: its",
     "--features": "Image features: pixels, dinov2, clip, clip_336, inception.",
     "--from": "Read this file:",

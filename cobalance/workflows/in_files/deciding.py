@@ -1,12 +1,14 @@
 """Decide the use of each column of Parquet files once, from the values of all rows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cobalance.base import ALL_IMAGES, Annotations, Field, InputError, Setting, clean_name, sql
+from cobalance.base import ALL_IMAGES, Annotations, Field, InputError, Setting, clean_name
+from cobalance.counting import Batches, add_tables, pack, run
 from cobalance.ingest import (
     BINNED,
     DELIMITERS,
@@ -18,6 +20,7 @@ from cobalance.ingest import (
     bin_edges,
     box_cells,
     describe_fields,
+    encode_names,
     encode_values,
     field_choices,
     field_names,
@@ -30,10 +33,12 @@ from cobalance.ingest import (
     usual_column,
     with_code_files,
 )
-from cobalance.workflows.on_spark.rows import RowReader, open_rows
+from cobalance.workflows.in_files.files import Files
+from cobalance.workflows.in_files.rows import RowReader, plain_columns
 
 MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""
+_ROLES = {"id", "class", "concepts", "split", "uri"}
 # Beyond so many, values count in proportion.
 _MOST_RECORDS = 20_000_000
 _LOOKED_AT = 1_000  # values of a column that is named like a class
@@ -41,9 +46,7 @@ _LOOKED_AT = 1_000  # values of a column that is named like a class
 _MALFORMED = ""
 
 
-def decide_columns(
-    session: "sql.SparkSession", path: str | Sequence[str], options: ReadOptions
-) -> tuple[ReadOptions, tuple[str, ...]]:
+def decide_columns(files: Files, options: ReadOptions) -> tuple[ReadOptions, tuple[str, ...]]:
     """Options by which any part of the files is read as all are, and notes for people.
 
     What a column becomes is decided as it is here, from its values and their counts.
@@ -55,12 +58,12 @@ def decide_columns(
         or has cells in several notations.
     """
     options = with_code_files(options)
-    rows, reader = open_rows(session, path, options)
-    file = reader.path
-    first = rows.limit(1).toArrow().combine_chunks().to_batches()
-    if not first:
+    file = files.path
+    reader = RowReader(file, files.features, replace(options, on_error="skip"))
+    first = files.first()
+    if first is None:
         raise InputError(file, None, "has no rows", "Give files with a row for each image.")
-    table = reader.table(first[0])
+    table = reader.table(first)
     trial = reader.read(table)
     metadata, roles = _metadata(trial), trial.roles
 
@@ -72,14 +75,18 @@ def decide_columns(
     missing |= set(map(clean_name, filter(None, (options.class_column, options.split_column))))
     if missing := missing - {*roles.values()}:
         raise InputError(file, None, f"there is no column {min(missing)!r}", "Name another.")
-    _check_ids(rows, roles["id"], file)
+    _check_ids(files, first.schema.names[:-2], roles["id"])
 
     guessed_class = None if options.class_column else usual_column("class", table.columns)
     if guessed_class is not None and roles.get("class") == guessed_class:
         # Whether its values are lists is decided once, and not by the rows of a task.
         options = replace(options, class_column=guessed_class)
         reader = replace(reader, options=replace(reader.options, class_column=guessed_class))
-    values = _count_values(rows, reader)
+    explicit = _name_columns(files, options, roles)
+    values = _count_plain(files, explicit)
+    is_plain = values is not None
+    if values is None:
+        values = _count_values(files, reader)
     if guessed_class is not None:
         _refuse_lists(guessed_class, roles, values, options, file)
     label, concepts = roles.get("class", ""), roles.get("concepts", "")
@@ -100,7 +107,16 @@ def decide_columns(
     notes = [*trial.notes, *describe_fields(fields, file)]
     if trial.images["class_name"].eq(ALL_IMAGES).all():
         notes += offer_class(fields, file)
+    if is_plain:
+        options = replace(explicit, field=decided, names=names)
     return options, tuple(notes)
+
+
+def _name_columns(files: Files, options: ReadOptions, roles: Mapping[str, str]) -> ReadOptions:
+    """Options that name the columns of the files which were found for roles."""
+    names = {role: name for role, name in roles.items() if name in files.columns.names}
+    named: dict[str, Any] = {f"{role}_column": names[role] for role in _ROLES & names.keys()}
+    return replace(options, **named)
 
 
 def _metadata(annotations: Annotations) -> dict[str, pa.Array]:
@@ -110,23 +126,17 @@ def _metadata(annotations: Annotations) -> dict[str, pa.Array]:
     return columns
 
 
-def _check_ids(rows: "sql.DataFrame", id_column: str, file: str) -> None:
+def _check_ids(files: Files, names: Iterable[str], id_column: str) -> None:
     """Raise InputError for several rows with one id."""
-    columns = {clean_name(name): name for name in rows.columns[:-2]}
+    columns = {clean_name(name): name for name in names}
     if id_column not in columns:
         return
     # Rows that are numbered may be several of a picture.
     picture = usual_column("uri", columns) if normal_name(id_column) == "id" else None
-    repeats = [_repeats(columns[name]) for name in dict.fromkeys([id_column, picture or id_column])]
-    if (n := max(rows.select(*repeats).collect()[0])) > 0:
+    named = [columns[name] for name in dict.fromkeys([id_column, picture or id_column])]
+    if (n := files.count_repeats(named)) > 0:
         reason = f"{n:,} rows are of images of other rows"
-        raise InputError(file, None, reason, "For Spark, give each image one row.")
-
-
-def _repeats(column: str) -> "sql.Column":
-    """How many rows have a value of another row."""
-    values = f"`{column}`"
-    return sql.functions.count(values) - sql.functions.count_distinct(values)
+        raise InputError(files.path, None, reason, "Here, give each image one row.")
 
 
 def _refuse_lists(
@@ -183,44 +193,76 @@ def _decide_fields(
     return decided, fields
 
 
-def _count_values(
-    rows: "sql.DataFrame", reader: RowReader
-) -> Mapping[str, Mapping[str | None, int]]:
+def _count_plain(
+    files: Files, options: ReadOptions
+) -> Mapping[str, Mapping[str | None, int]] | None:
+    """Count the rows of each class in columns that are plain.
+
+    None where some are not, or a name is not sound: then rows are read as of any table.
+    """
+    plain = plain_columns(files, options)
+    if not plain:
+        return None
+    label, concepts = plain["label"], plain["concepts"]
+
+    def count(batches: Batches) -> Batches:
+        for batch in batches:
+            names = encode_names(batch[label])
+            of_lists = encode_names(batch[concepts].flatten())
+            is_sound = (names.codes >= 0).all() and (of_lists.codes >= 0).all()
+            raw = batch[label].cast(pa.string())
+            counted = pa.table({"value": raw}).group_by("value").aggregate([([], "count_all")])
+            counted = counted.rename_columns({"count_all": "n_rows"})
+            faults = pa.repeat(0 if is_sound else 1, len(counted)).cast(pa.int64())
+            yield pack(counted.append_column("n_faults", faults))
+
+    table = run(files.scan, count, MOST_VALUES)
+    if len(table) > MOST_VALUES or any(table["n_faults"].to_pylist()):
+        return None
+    counts = zip(table["value"].to_pylist(), table["n_rows"].to_pylist(), strict=True)
+    return {label: dict(sorted(counts, key=lambda count: (-count[1], count[0])))}
+
+
+def _count_values(files: Files, reader: RowReader) -> Mapping[str, Mapping[str | None, int]]:
     """Rows with each value of each column that needs a decision; None is a missing value."""
     choices = field_choices(reader.options)
     settled = {name for name, choice in choices.items() if choice.kind == "ignore" or choice.edges}
 
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in map(reader.table, batches):
-            annotations = reader.read(table)
-            columns = _metadata(annotations)
-            for role in ("class", "concepts"):
-                if name := annotations.roles.get(role):
-                    columns[name] = table.columns[name]
-            columns[_MALFORMED] = pa.array([*annotations.skipped, *annotations.set_aside], TEXT)
-            parts = [
-                pa.table({"column": pa.repeat(name, len(cells)), "value": cells.cast(pa.string())})
-                for name, cells in columns.items()
-                if name not in settled and not pa.types.is_nested(cells.type)
-            ]
-            grouped = pa.concat_tables(parts).group_by(["column", "value"])
-            yield from grouped.aggregate([([], "count_all")]).to_batches()
+    def count_batch(batch: pa.RecordBatch) -> pa.Table:
+        table = reader.table(batch)
+        annotations = reader.read(table)
+        columns = _metadata(annotations)
+        for role in ("class", "concepts"):
+            if name := annotations.roles.get(role):
+                columns[name] = table.columns[name]
 
-    counted = rows.mapInArrow(count, "column string, value string, count_all long")
-    summed = counted.groupBy("column", "value").agg(sql.functions.sum("count_all").alias("rows"))
+        columns[_MALFORMED] = pa.array([*annotations.skipped, *annotations.set_aside], TEXT)
+        parts = [
+            pa.table({"column": pa.repeat(name, len(cells)), "value": cells.cast(pa.string())})
+            for name, cells in columns.items()
+            if name not in settled and not pa.types.is_nested(cells.type)
+        ]
+        counted = pa.concat_tables(parts).group_by(["column", "value"])
+        counted = counted.aggregate([([], "count_all")])
+        return counted.rename_columns({"count_all": "n_rows"})
 
-    # One more than may be, so that too many are noticed.
-    table = summed.limit(MOST_VALUES + 1).toArrow()
+    def count(batches: Batches) -> Batches:
+        # A task that has seen too many values need not see more.
+        counted = add_tables(map(count_batch, batches), MOST_VALUES)
+        if counted is not None:
+            yield pack(counted)
+
+    table = run(files.scan, count, MOST_VALUES)
     values: dict[str, dict[str | None, int]] = {}
-    for row in table.sort_by([("rows", "descending"), ("value", "ascending")]).to_pylist():
-        values.setdefault(row["column"], {})[row["value"]] = row["rows"]
+    for row in table.sort_by([("n_rows", "descending"), ("value", "ascending")]).to_pylist():
+        values.setdefault(row["column"], {})[row["value"]] = row["n_rows"]
 
     if malformed := values.get(_MALFORMED):
         reason = f"{sum(malformed.values()):,} rows cannot be used"
-        raise InputError(reader.path, None, reason, f"Of one: {next(iter(malformed))}")
+        raise InputError(files.path, None, reason, f"Of one: {next(iter(malformed))}")
     if len(table) > MOST_VALUES:
         name = max(values, key=lambda name: len(values[name]))
-        raise _refusal(reader.path, name, f"has more than {MOST_VALUES:,} values")
+        raise _refusal(files.path, name, f"has more than {MOST_VALUES:,} values")
     return values
 
 
@@ -257,4 +299,6 @@ def _delimiters(name: str, values: Iterable[str | None], file: str) -> list[str]
 
 def _refusal(file: str, column: str, reason: str) -> InputError:
     remedy = ("Set ", Setting("field"), f" to {column}=ignore, or save it as lists of text.")
-    return InputError(file, None, f"for Spark, the column {column!r} {reason}", remedy)
+    return InputError(
+        file, None, f"where images stay in their files, the column {column!r} {reason}", remedy
+    )

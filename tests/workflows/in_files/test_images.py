@@ -16,7 +16,8 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.diagnose.mine import mine
-from cobalance.workflows.on_spark.session import load_with_spark, spark_session
+from cobalance.workflows.in_files.loading import load_files
+from cobalance.workflows.in_files.spark import spark_session
 from tests.conftest import HOSTILE
 
 SAMPLE = Sample(3, seed=5)
@@ -55,13 +56,18 @@ def files(random_annotations, tmp_path):
     return annotations, folder, table
 
 
+@pytest.fixture(params=["out-of-core", "spark"])
+def engine(request, session):
+    return request.param
+
+
 @pytest.fixture
-def both(store, dataset, files, session):
-    """The names of a dataset that was loaded here, and of one that Spark counted."""
+def both(store, dataset, files, engine):
+    """The names of a dataset that was loaded in memory, and of one that an engine counted."""
     annotations, folder, _ = files
     here, there = f"{dataset} here", f"{dataset} there"
     write_sampled(store, here, annotations, SAMPLE, source="a test")
-    load_with_spark(store, there, str(folder), ReadOptions(), SAMPLE)
+    load_files(store, there, str(folder), ReadOptions(), SAMPLE, engine=engine)
     yield here, there
     for name in (here, there):
         drop_dataset(store, name)
@@ -105,24 +111,28 @@ def test_files_that_changed_are_told(store, both, files):
         mine(store, both[1], MiningOptions(2), max_cliques=10**5)
 
 
-def test_images_in_the_graph_are_counted_on_spark_as_well(store, dataset, files, session):
+def test_images_in_the_graph_are_counted_by_engines_as_well(store, dataset, files, engine):
     annotations, _, _ = files
     options = MiningOptions(3)
     write_annotations(store, dataset, annotations, source="a test")
     mine_dataset(store, dataset, options, max_cliques=10**5)
     expected = read_imbalances(store, dataset, EVERY)
-    report = mine(store, dataset, options, max_cliques=10**5, engine="spark")
+    report = mine(store, dataset, options, max_cliques=10**5, engine=engine)
     assert (report.created, report.updated, report.deleted) == (0, 0, 0)
     pd.testing.assert_frame_equal(read_imbalances(store, dataset, EVERY), expected)
 
 
-def test_a_file_of_another_format(store, dataset, session, tmp_path):
+def test_a_file_of_another_format(store, dataset, engine, tmp_path):
     (tmp_path / "table.csv").write_text("id,label,concepts\n1,a,b\n")
     with pytest.raises(InputError, match=r"table\.csv: cannot be read"):
-        load_with_spark(store, dataset, str(tmp_path / "table.csv"), ReadOptions(), SAMPLE)
+        load_files(
+            store, dataset, str(tmp_path / "table.csv"), ReadOptions(), SAMPLE, engine=engine
+        )
 
 
-def test_ids_that_repeat_are_refused(store, dataset, files, session, tmp_path):
+def test_ids_that_repeat_are_refused(store, dataset, files, engine, tmp_path):
     files[2].assign(image_id="same").to_parquet(tmp_path / "same.parquet")
     with pytest.raises(InputError, match="159 rows are of images of other rows"):
-        load_with_spark(store, dataset, str(tmp_path / "same.parquet"), ReadOptions(), SAMPLE)
+        load_files(
+            store, dataset, str(tmp_path / "same.parquet"), ReadOptions(), SAMPLE, engine=engine
+        )

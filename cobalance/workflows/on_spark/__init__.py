@@ -1,1 +1,0 @@
-"""Datasets that outgrow one machine, counted and sampled on Apache Spark."""
