@@ -11,7 +11,6 @@ from cobalance.base import BoolArray, FloatArray, IntArray, positions_of
 from cobalance.counting.cliques import Cliques, intersect_ascending
 from cobalance.counting.incidence import Incidence
 
-
 _FIRST_OF_PARTS = 1_000_000
 """Images that parts give in any case, some 200 bytes each."""
 
@@ -75,7 +74,9 @@ def sample_rows(
     members = codes[cliques.members]
 
     label_of = positions_of(incidence.classes)
-    first_share = min(1.0, _FIRST_OF_PARTS / max(1, int(cliques.class_sizes.sum()))) if part else 0.0
+    first_share = (
+        min(1.0, _FIRST_OF_PARTS / max(1, int(cliques.class_sizes.sum()))) if part else 0.0
+    )
     chosen: BoolArray = priority[order] < first_share
     for column, name in enumerate(cliques.classes):
         if name not in label_of:

@@ -83,6 +83,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "scale": {
         "cobalance ingest images.parquet --dataset big --max-rows": "ten million images",
         "cobalance ingest images.parquet --dataset big --keep-images": "ten million images",
+        "cobalance ingest images/": "`tests/app/cli/test_out_of_core.py` does it",
         "cobalance ingest s3a": "Spark and a bucket",
     },
     "what-helps": {"python -m benchmarks": "an hour"},

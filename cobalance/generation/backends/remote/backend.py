@@ -52,7 +52,7 @@ _MOST_FACT = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Query:
+class WantedImage:
     """Image to ask a server for.
 
     Parameters
@@ -113,7 +113,7 @@ class Answer:
         return cls(**values | {"image": base64.b64decode(values["image"])})
 
 
-Ask = Callable[[Server, Query], Answer]
+Ask = Callable[[Server, WantedImage], Answer]
 """Asks a server for an image; raises `ServerFaultError`."""
 
 
@@ -241,17 +241,21 @@ class RemoteBackend:
     def _paint(self, request: ImageRequest, task: PipelineTask) -> Painted:
         """Paint a task's image, or find it among the answers that were kept."""
         seed, inputs = 1 + request.seed % SEEDS, task.inputs
-        query = Query(request.prompt, seed, task.size, inputs["image"], inputs.get("mask_image"))
-        name = query.digest()
+        wanted_image = WantedImage(
+            request.prompt, seed, task.size, inputs["image"], inputs.get("mask_image")
+        )
+        name = wanted_image.digest()
 
         stored = self.account.read(request.id, name)
         if stored is not None:
             answer = Answer.load(stored)
-            return self._decode(answer, query), answer.facts
+            return self._decode(answer, wanted_image), answer.facts
 
-        return self._ask_until_answered(query, partial(self.account.keep, request.id, name))
+        return self._ask_until_answered(wanted_image, partial(self.account.keep, request.id, name))
 
-    def _ask_until_answered(self, query: Query, keep: Callable[[bytes], None]) -> Painted:
+    def _ask_until_answered(
+        self, wanted_image: WantedImage, keep: Callable[[bytes], None]
+    ) -> Painted:
         """Ask servers for an image, with pauses that grow; keep the answer.
 
         Raises
@@ -265,7 +269,7 @@ class RemoteBackend:
         for number in range(tries):
             with self._pool.use() as server:
                 try:
-                    answer, painted = self._ask_once(server, query)
+                    answer, painted = self._ask_once(server, wanted_image)
                 except ServerFaultError as fault:
                     if fault.remedy == "reject":
                         raise GenerationError(f"The server {server.url} {fault}.") from fault
@@ -283,7 +287,7 @@ class RemoteBackend:
 
         raise _block(server, f"{reason}, after {tries} tries")
 
-    def _ask_once(self, server: Server, query: Query) -> tuple[Answer, ImageArray]:
+    def _ask_once(self, server: Server, wanted_image: WantedImage) -> tuple[Answer, ImageArray]:
         """Ask a server once, within the budget."""
         most = self.options.budget
         if not self.account.reserve(most):
@@ -293,16 +297,16 @@ class RemoteBackend:
             )
 
         try:
-            answer = self.ask(server, query)
-            return answer, self._decode(answer, query)
+            answer = self.ask(server, wanted_image)
+            return answer, self._decode(answer, wanted_image)
         except ServerFaultError as fault:
             if not fault.charged:
                 self.account.release()
             raise
 
-    def _decode(self, answer: Answer, query: Query) -> ImageArray:
+    def _decode(self, answer: Answer, wanted_image: WantedImage) -> ImageArray:
         """Decode an image of the size that was asked for; ServerFaultError for any other."""
-        height, width = query.size
+        height, width = wanted_image.size
         try:
             with open_image(answer.image, FORMATS) as image:
                 size = f"{image.width}x{image.height}"
