@@ -20,8 +20,8 @@ from pydantic import Field, model_validator
 from cobalance.base import InputError, Plugin, read_within, text_if
 from cobalance.generation.backends.remote.backend import (
     Answer,
-    Query,
     RemoteBackend,
+    WantedImage,
     png_file,
     select_facts,
 )
@@ -207,7 +207,7 @@ class Workflows:
     options: ComfyuiOptions
     workflow: Workflow
 
-    def ask(self, server: Server, query: Query) -> Answer:
+    def ask(self, server: Server, wanted_image: WantedImage) -> Answer:
         """Run the workflow on a server, and fetch its image.
 
         Raises
@@ -215,9 +215,9 @@ class Workflows:
         ServerFaultError
             It refuses the workflow, fails or takes too long, or gives no image.
         """
-        values: dict[str, Any] = {"prompt": query.prompt, "seed": query.seed}
-        pictures = {"image": query.image, "mask": query.mask}
-        name = f"cobalance-{query.digest()}"
+        values: dict[str, Any] = {"prompt": wanted_image.prompt, "seed": wanted_image.seed}
+        pictures = {"image": wanted_image.image, "mask": wanted_image.mask}
+        name = f"cobalance-{wanted_image.digest()}"
         for title, picture in pictures.items():
             if picture is not None:
                 values[title] = _upload(server, f"{name}-{title}.png", png_file(picture))

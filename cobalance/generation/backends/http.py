@@ -16,8 +16,8 @@ from pydantic import Field, field_validator
 from cobalance.base import Image, Plugin
 from cobalance.generation.backends.remote.backend import (
     Answer,
-    Query,
     RemoteBackend,
+    WantedImage,
     png_file,
     select_facts,
 )
@@ -84,7 +84,7 @@ class ImageEdits:
     _checked: set[str] = field(default_factory=set, init=False)
     _checking: Lock = field(default_factory=Lock, init=False)
 
-    def ask(self, server: Server, query: Query) -> Answer:
+    def ask(self, server: Server, wanted_image: WantedImage) -> Answer:
         """Ask a server for an image.
 
         Raises
@@ -97,9 +97,12 @@ class ImageEdits:
                 self._check_model(server)
                 self._checked.add(server.url)
 
-        fields, files = self._fields(query), {"image": ("image.png", png_file(query.image))}
-        if query.mask is not None and self.options.mask_as != "none":
-            mask = query.mask
+        fields, files = (
+            self._fields(wanted_image),
+            {"image": ("image.png", png_file(wanted_image.image))},
+        )
+        if wanted_image.mask is not None and self.options.mask_as != "none":
+            mask = wanted_image.mask
             if self.options.mask_as == "mask":
                 mask = _transparent(mask)
             files[self.options.mask_as] = ("mask.png", png_file(mask))
@@ -107,14 +110,14 @@ class ImageEdits:
         reply = server.send("POST", "/images/edits", charged=True, data=fields, files=files)
         return self._read(server, reply)
 
-    def _fields(self, query: Query) -> dict[str, str]:
+    def _fields(self, wanted_image: WantedImage) -> dict[str, str]:
         """The fields of a request that are text."""
-        height, width = query.size
+        height, width = wanted_image.size
         fields: dict[str, Any] = {
-            "prompt": query.prompt,
+            "prompt": wanted_image.prompt,
             "n": 1,
             "size": f"{width}x{height}",
-            "seed": query.seed,
+            "seed": wanted_image.seed,
             "response_format": "b64_json",
             "model": self.options.model,
             **self.options.fields,

@@ -43,6 +43,8 @@ _ORIGINALS = 64
 # Few, as most cliques of a plan miss few.
 _PER_QUERY = 6
 
+_POLL_S = 0.25
+"""Between looks at the job: each takes Python's lock from what is measured."""
 _PARTS = {"dbos-executor": "chunks", "queue-": "queue", "worker": "supervisor"}
 """What a worker's threads do, by how their names begin."""
 
@@ -216,7 +218,7 @@ class WorkerBench:
 
         status = read_job(self.store, job)
         while status.is_active and worker_thread.is_alive():
-            time.sleep(0.05)
+            time.sleep(_POLL_S)
             status = read_job(self.store, job)
         if status.state != "done":
             raise CobalanceError(f"The job is {status.state}. {status.error}")

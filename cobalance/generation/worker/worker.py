@@ -8,6 +8,7 @@ a report may be repeated.
 import contextlib
 import logging
 import socket
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,9 @@ _log = logging.getLogger(__name__)
 _BUSY_POLL_S = 1.0
 # The queue may not have seen the end of the last chunk yet: then the pause is longer each time.
 _AFTER_CHUNK_S = 0.02
+# How long Python's lock stays with a thread that others wait for. The steps of a model give it back
+# thousands of times a second, and would wait the usual 5 ms whenever a filter or a file has it.
+_SWITCH_S = 0.0005
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,8 @@ class Worker:
         StoreUnavailableError
             The graph or the queue does not answer at the start. Later the worker waits for them.
         """
+        usual_s = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
         try:
             self._store.run_once(self._heartbeat)
             try:
@@ -142,6 +148,7 @@ class Worker:
                     self._store.run_once(lambda store: stop_worker(store, self.id))
         finally:
             self._store.close()
+            sys.setswitchinterval(usual_s)
 
     def _work(self) -> None:
         """Open the queue, and work from it until stopped, with a heartbeat in its own thread."""
