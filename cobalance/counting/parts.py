@@ -44,7 +44,7 @@ SUMS_UP_TO = 5_000_000
 """Possible cliques up to which every task may hold the counts of all; see `count_scanned`."""
 MOST_CANDIDATES = 50_000_000
 """Cliques that may be frequent: 600 MB of members."""
-_COMPILED_FROM = 500_000
+_COMPILED_FROM = 1_000_000
 """Images that are counted by compiled code, though one part alone would not pay for loading it."""
 _ROWS_TO_ADD = 4_000_000
 """Rows of parts that wait to be added up."""

@@ -33,13 +33,21 @@ def session():
         yield running
 
 
-@pytest.fixture(scope="module", params=["out-of-core", "spark"])
+class ReadBySpark(SparkFiles):
+    """As on a file system that tasks do not see: Spark reads rows and hands them over."""
+
+    def _find_shared(self, addresses):
+        super()._find_shared(addresses)  # which refuses columns of several types
+
+
+@pytest.fixture(scope="module", params=["out-of-core", "spark", "read by spark"])
 def engine(request):
     """Opens files on an engine."""
     if request.param == "out-of-core":
         return LocalFiles
     session = request.getfixturevalue("session")
-    return lambda path: SparkFiles(session, path)
+    kind = SparkFiles if request.param == "spark" else ReadBySpark
+    return lambda path: kind(session, path)
 
 
 @pytest.fixture(scope="module")
@@ -295,4 +303,15 @@ def test_tasks_span_files_and_cut_them(images, tmp_path):
     assert sum(group.n_rows for task in tasks for group in task) == len(images)
     assert max(len({group.file for group in task}) for task in tasks) > 1
     found = counted_there(lambda path: LocalFiles(path, threads=3), str(tmp_path), MiningOptions(3))
+    assert rows_of(found) == rows_of(counted_here(images, max_size=3))
+
+
+def test_columns_that_folders_name_are_read_by_spark(session, images, tmp_path):
+    for label in CLASSES:
+        folder = tmp_path / "images" / f"label={label}"
+        folder.mkdir(parents=True)
+        concepts = [names for name, names in images if name == label]
+        pq.write_table(pa.table({"concepts": concepts}), folder / "part.parquet")
+    path = str(tmp_path / "images")
+    found = counted_there(lambda path: SparkFiles(session, path), path, MiningOptions(3))
     assert rows_of(found) == rows_of(counted_here(images, max_size=3))
