@@ -40,8 +40,8 @@ Scan = Callable[[Kernel], Iterable[pa.RecordBatch]]
 
 IMAGES_AT_ONCE = 1_000_000
 """Images that a task counts together: some 40 bytes each are held."""
-SUMS_UP_TO = 5_000_000
-"""Possible cliques up to which every task may hold the counts of all; see `count_scanned`."""
+SUMS_UP_TO = 10_000_000
+"""Possible cliques times classes up to which every task may hold all counts: 80 MB."""
 MOST_CANDIDATES = 50_000_000
 """Cliques that may be frequent: 600 MB of members."""
 _COMPILED_FROM = 1_000_000
@@ -125,8 +125,8 @@ def count_scanned(scan: Scan, singles: Singles, mining: MiningOptions, max_cliqu
 
     Notes
     -----
-    While at most 5,000,000 cliques are possible (80 concepts up to size 4, 600 up to size 2), each
-    task counts all cliques of its images, and their counts are added up. Beyond, the images are
+    While few cliques are possible (5,000,000 for two classes: 80 concepts up to size 4, 600 up to
+    size 2), each task counts all of its images, and their counts are added up. Beyond, images are
     gone through twice: a clique that reaches the least support in a class reaches its share of it
     in this class's images of some part (Savasere, Omiecinski and Navathe, "An efficient algorithm
     for mining association rules in large databases", VLDB 1995); what reaches it somewhere is then
@@ -138,10 +138,17 @@ def count_scanned(scan: Scan, singles: Singles, mining: MiningOptions, max_cliqu
     class_sizes = np.array(values_at(singles.sizes, classes), dtype=np.int64)
 
     possible = sum(comb(len(concepts), size) for size in range(1, mining.max_size + 1))
-    if possible <= SUMS_UP_TO:
+    if possible * len(classes) <= SUMS_UP_TO:
         table = run(scan, _CountAll(concepts, classes, mining.max_size))
     else:
-        candidates = run(scan, _FindCandidates(concepts, classes, class_sizes, mining))
+        finder = _FindCandidates(concepts, classes, class_sizes, mining)
+        candidates = run(scan, finder, MOST_CANDIDATES)
+        if len(candidates) > MOST_CANDIDATES:
+            raise TooManyCliquesError(
+                f"More than {MOST_CANDIDATES:,} cliques of up to {mining.max_size} concepts may "
+                f"have a joint count of {mining.min_support:,} or more in some class. Ask for a "
+                "higher minimum support or a lower maximum size."
+            )
         members = _matrix(candidates, _member_columns(mining.max_size), np.int32)
         table = run(scan, _CountCandidates(concepts, classes, members))
 
@@ -181,9 +188,13 @@ class _CountAll:
     def __call__(self, batches: Batches) -> Batches:
         total = None
         for part in _incidences(batches, self.concepts, self.classes, IMAGES_AT_ONCE):
-            engine = _engine_for(part)
             cliques = mine_cliques(
-                part, max_size=self.max_size, common=(), engine=engine, threads=1
+                part,
+                max_size=self.max_size,
+                common=(),
+                engine=_engine_for(part),
+                threads=1,
+                max_cliques=MOST_CANDIDATES,
             )
             total = cliques if total is None else sum_cliques([total, cliques])
 
