@@ -34,6 +34,7 @@ from .parts import (
     pack as pack,
     read_singles as read_singles,
     run as run,
+    unpack as unpack,
 )
 from .sample import priorities as priorities, sample_rows as sample_rows
 from .subsets import MISSING as MISSING, SubsetIndex as SubsetIndex, sets_matrix as sets_matrix

