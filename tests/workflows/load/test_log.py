@@ -38,7 +38,7 @@ def test_a_load_and_mining_say_begin_end_numbers_and_duration(
         assert begin in first
         assert last.startswith(f"{operation} ended after ")
         assert end in last
-    assert ("cobalance.workflows.diagnose.mine", "DEBUG", "mined on the kernel here") in told
+    assert ("cobalance.workflows.diagnose.mine", "DEBUG", "mined in memory") in told
 
 
 def test_a_load_that_fails_leaves_begin_numbers_so_far_and_the_error(caplog, tmp_path):
