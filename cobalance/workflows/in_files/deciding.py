@@ -136,7 +136,8 @@ def _check_ids(files: Files, names: Iterable[str], id_column: str) -> None:
     named = [columns[name] for name in dict.fromkeys([id_column, picture or id_column])]
     if (n := files.count_repeats(named)) > 0:
         reason = f"{n:,} rows are of images of other rows"
-        raise InputError(files.path, None, reason, "Give each image one row: its concepts as a list.")
+        remedy = "Give each image one row, with a list of its concepts."
+        raise InputError(files.path, None, reason, remedy)
 
 
 def _refuse_lists(
