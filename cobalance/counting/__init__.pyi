@@ -13,6 +13,7 @@ from .incidence import (
     Incidence as Incidence,
     build_incidence as build_incidence,
     incidence_of as incidence_of,
+    join_images as join_images,
 )
 from .mining_options import Engine as Engine, MiningOptions as MiningOptions
 from .one_against_rest import (
@@ -29,7 +30,6 @@ from .parts import (
     add_tables as add_tables,
     count_scanned as count_scanned,
     images_of_batch as images_of_batch,
-    join_images as join_images,
     names_of_batch as names_of_batch,
     pack as pack,
     read_singles as read_singles,

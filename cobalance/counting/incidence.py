@@ -179,6 +179,11 @@ def incidence_of(annotations: Annotations) -> Incidence:
         for first, end, rows in MentionRows.of(annotations).blocks()
     ]
 
+    return replace(join_images(blocks), clusters=annotations.cluster_codes())
+
+
+def join_images(blocks: Sequence[Incidence]) -> Incidence:
+    """Put images one after the other; all blocks have the same names."""
     lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
     return Incidence(
         indptr=np.append(0, np.cumsum(lengths)),
@@ -186,7 +191,6 @@ def incidence_of(annotations: Annotations) -> Incidence:
         labels=np.concatenate([block.labels for block in blocks]),
         concepts=blocks[0].concepts,
         classes=blocks[0].classes,
-        clusters=annotations.cluster_codes(),
     )
 
 

@@ -26,7 +26,7 @@ from cobalance.base import (
 )
 from cobalance.counting.cliques import Cliques, clique_order, mine_blocks, mine_cliques
 from cobalance.counting.engines.choice import Engine
-from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.counting.incidence import Incidence, build_incidence, join_images
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.counting.sums import sum_cliques
 
@@ -396,18 +396,6 @@ def _incidences(
 
     if blocks:
         yield join_images(blocks)
-
-
-def join_images(blocks: Sequence[Incidence]) -> Incidence:
-    """Put images one after the other; all blocks have the same names."""
-    lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
-    return Incidence(
-        indptr=np.append(0, np.cumsum(lengths)),
-        indices=np.concatenate([block.indices for block in blocks]),
-        labels=np.concatenate([block.labels for block in blocks]),
-        concepts=blocks[0].concepts,
-        classes=blocks[0].classes,
-    )
 
 
 def _codes(column: pa.Array, names: Sequence[str]) -> IntArray:

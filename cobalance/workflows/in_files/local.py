@@ -55,29 +55,30 @@ class ParquetRows:
 
     def __init__(self, path: str, files: Sequence[Path]) -> None:
         self.path = path
-        self._files = files
-        schema = _common_schema(files, path)
-        self.columns = pa.schema([field for field in schema if _light(field)])
-        self._coded = _repeated_texts(files[0])
-        metadata = (schema.metadata or {}).get(b"huggingface")
+        # What files say of themselves is read once.
+        footers = {file: _metadata(file) for file in files}
+        self.schema = _common_schema(footers, path)
+        self.columns = pa.schema([field for field in self.schema if _light(field)])
+        self._coded = _repeated_texts(footers[files[0]])
+        self._groups = [group for file in files for group in _row_groups(file, footers[file])]
+        metadata = (self.schema.metadata or {}).get(b"huggingface")
         self.features: Mapping[str, Any] = hub_features(metadata and metadata.decode())
 
     def split(self, n_rows: int) -> list[Task]:
         """Cut all rows into tasks of about as many."""
         tasks: list[Task] = []
         groups: list[RowGroup] = []
-        for file in self._files:
-            for group in _row_groups(file):
-                groups.append(group)
-                if sum(part.n_rows for part in groups) >= n_rows:
-                    tasks.append(tuple(groups))
-                    groups = []
+        for group in self._groups:
+            groups.append(group)
+            if sum(part.n_rows for part in groups) >= n_rows:
+                tasks.append(tuple(groups))
+                groups = []
         return [*tasks, tuple(groups)] if groups else tasks
 
     def first(self) -> pa.RecordBatch | None:
         """The first row; see `Files`."""
-        for task in self.split(1):
-            for batch in self.batches(task, ()):
+        for group in self._groups:
+            for batch in self.batches((group,), ()):
                 if batch.num_rows:
                     return batch.slice(0, 1)
         return None
@@ -132,7 +133,7 @@ class LocalFiles(ParquetRows):
         self._progress = progress
 
         # Each thread has a task at least.
-        self._n_rows = sum(_metadata(file).num_rows for file in files)
+        self._n_rows = sum(group.n_rows for group in self._groups)
         self._tasks = self.split(min(TASK, 1 + self._n_rows // self._threads))
 
     def scan(self, kernel: Kernel, unread: Collection[str] = ()) -> Iterable[pa.RecordBatch]:
@@ -192,9 +193,8 @@ def _metadata(file: Path) -> pq.FileMetaData:
         return pq.read_metadata(file)
 
 
-def _row_groups(file: Path) -> Iterator[RowGroup]:
+def _row_groups(file: Path, metadata: pq.FileMetaData) -> Iterator[RowGroup]:
     """Each row group of a file."""
-    metadata = _metadata(file)
     first_row = 0
     for group in range(metadata.num_row_groups):
         n_rows = metadata.row_group(group).num_rows
@@ -202,26 +202,23 @@ def _row_groups(file: Path) -> Iterator[RowGroup]:
         first_row += n_rows
 
 
-def _common_schema(files: Sequence[Path], path: str) -> pa.Schema:
+def _common_schema(footers: Mapping[Path, pq.FileMetaData], path: str) -> pa.Schema:
     """The schema of all files; InputError where a column has several types, or is missing."""
-    first = _schema(files[0])
-    for file in files[1:]:
-        schema = _schema(file)
+    first_file, first = None, pa.schema([])
+    for file, metadata in footers.items():
+        schema = metadata.schema.to_arrow_schema()
+        if first_file is None:
+            first_file, first = file, schema
         for field in first:
             place = schema.get_field_index(field.name)
             if place < 0:
-                reason = f"there is no column {field.name!r}, as in {files[0]}"
+                reason = f"there is no column {field.name!r}, as in {first_file}"
                 raise InputError(str(file), None, reason, f"Write it in all files of {path}.")
             if (kind := schema.field(place).type) != field.type:
-                reason = f"the column {field.name!r} is {kind}, and {field.type} in {files[0]}"
+                reason = f"the column {field.name!r} is {kind}, and {field.type} in {first_file}"
                 remedy = f"Write it as one type in all files of {path}."
                 raise InputError(str(file), None, reason, remedy)
     return first
-
-
-def _schema(file: Path) -> pa.Schema:
-    with _readable(file):
-        return pq.read_schema(file)
 
 
 def read_group(
@@ -254,9 +251,8 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _repeated_texts(file: Path) -> list[str]:
+def _repeated_texts(metadata: pq.FileMetaData) -> list[str]:
     """Paths of texts that are stored as codes of a dictionary, as names are and ids are not."""
-    metadata = _metadata(file)
     if not metadata.num_row_groups:
         return []
 

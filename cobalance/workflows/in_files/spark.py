@@ -205,7 +205,7 @@ class SparkFiles:
         if not all(map(Path.is_file, files)):
             return None
         shared = ParquetRows(self.path, files)
-        has_all = {*self._frame.columns} <= {*pq.read_schema(files[0]).names}
+        has_all = {*self._frame.columns} <= {*shared.schema.names}
         return shared if has_all else None
 
     def first(self) -> pa.RecordBatch | None:
