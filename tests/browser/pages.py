@@ -34,13 +34,14 @@ POLLING_MS = 100
 # What went over the wire: when the last message did, and whether what a person has done was taken
 # up. Streamlit answers with a run: a message that begins it, `new_session`, and one that ends it,
 # `script_finished`. A run of a fragment does not answer what asks for the whole page, a run that
-# ends early for another one is not the last, and runs that a timer asks for are nobody's doing.
+# ends early for another one is not the last, and runs that a timer asks for are nobody's doing. To
+# open the page is to ask for one: until its first run has ended, it is not at rest either.
 _WATCH_WIRE = """
 const RERUN = 11, FRAGMENT = 5, IS_AUTO = 6;
 const METADATA = 2, RUN = 6, FRAGMENTS = 2;
 const NEW_SESSION = 4, FINISHED = 6, EARLY_FOR_RERUN = 2;
 
-window.wire = { lastMessage: 0, state: "answered", wantsPage: false };
+window.wire = { lastMessage: 0, state: "sent", wantsPage: true };
 
 // The fields of a message of Protocol Buffers, of which each has a number and a value.
 function* fieldsOf(bytes) {
