@@ -13,7 +13,9 @@ import json
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.local import server_control
 from cobalance.graph.database.statements import UPDATE_DATASET
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
@@ -29,6 +32,9 @@ from cobalance.workflows.store import open_store
 from tests.support.memory import peak_mb
 
 NAME = "large"
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 def annotations(images: int, concepts: int) -> Annotations:
@@ -46,7 +52,7 @@ def annotations(images: int, concepts: int) -> Annotations:
     return Annotations.from_records(records)
 
 
-def dump(store) -> str:
+def dump(store: GraphStore) -> str:
     """SHA-256 of all nodes and edges, whatever their order."""
     total = 0
     for text in (
@@ -63,12 +69,12 @@ def dump(store) -> str:
     return f"{total % 2**128:032x}"
 
 
-def longest_wait(store, stop: threading.Event, found: list[float]) -> None:
+def longest_wait(store: GraphStore, stop: threading.Event, waits: list[float]) -> None:
     """How long a write to the dataset waits at most, which other writes do, too."""
     while not stop.wait(0.05):
         began = time.perf_counter()
         store.write(UPDATE_DATASET, dataset=NAME, values={"source": "a benchmark"})
-        found.append(time.perf_counter() - began)
+        waits.append(time.perf_counter() - began)
 
 
 def main() -> None:
@@ -92,15 +98,20 @@ def main() -> None:
                 server_control.stop(settings.local_server())
 
 
-def measure(given, one: Settings, two: Settings, file: Path, again: Path) -> None:
+def timed(
+    what: str, work: Callable[Given, Result], *arguments: Given.args, **options: Given.kwargs
+) -> Result:
+    """Do something, and print the seconds that it took."""
+    began = time.perf_counter()
+    result = work(*arguments, **options)
+    print(f"{what}: {time.perf_counter() - began:.1f} s", flush=True)
+    return result
+
+
+def measure(
+    given: argparse.Namespace, one: Settings, two: Settings, file: Path, again: Path
+) -> None:
     """Load, back up, restore, back that up, and restore that."""
-
-    def timed(what, function, *arguments, **options):
-        began = time.perf_counter()
-        result = function(*arguments, **options)
-        print(f"{what}: {time.perf_counter() - began:.1f} s", flush=True)
-        return result
-
     with open_store(one) as store, open_store(two) as other:
         drawn = annotations(given.images, given.concepts)
         timed("load", load_dataset, store, one.folders(), NAME, drawn, source="a benchmark")

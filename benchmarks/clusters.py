@@ -63,8 +63,9 @@ class Design:
             as_one = rng.random(len(drawn)) < together
             drawn[as_one, other] = drawn[as_one, one]
         shows = drawn < shares[unit]
+        images, codes = np.nonzero(shows)
         names = [f"concept {code}" for code in range(n_concepts)]
-        incidence = build_incidence(*np.nonzero(shows), labels, names, ["one", "other"])
+        incidence = build_incidence(images, codes, labels, names, ["one", "other"])
         return replace(incidence, clusters=cluster)
 
 

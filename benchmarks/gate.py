@@ -73,7 +73,7 @@ class Drawn:
     def subject(self) -> Subject:
         """The images as a gate takes them."""
         n_classes = int(self.labels.max()) + 1
-        names = [f"class {code:02}" for code in range(n_classes)]
+        names = pd.Index([f"class {code:02}" for code in range(n_classes)])
         images = pd.DataFrame(
             {
                 "id": pd.array([f"{number}.jpg" for number in self.numbers.tolist()], dtype=STRING),
@@ -82,7 +82,7 @@ class Drawn:
             }
         )
         row, concept = np.nonzero(self.shows)
-        concepts = [f"concept {code:02}" for code in range(CONCEPTS)]
+        concepts = pd.Index([f"concept {code:02}" for code in range(CONCEPTS)])
         mentions = pd.DataFrame(
             {"image": row, "concept": pd.Categorical.from_codes(concept, concepts)}
         )

@@ -33,7 +33,7 @@ from transformers import (
 from benchmarks.crops import photographs
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
-from cobalance.generation.image_request import ImageRequest, SourceImage
+from cobalance.generation.image_request import GenerationError, ImageRequest, SourceImage
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.benchmark import measure_worker
@@ -168,17 +168,23 @@ def print_painting(backend: Backend, requests: list[ImageRequest], *, paints_obj
     painted = backend.generate(requests)
     seconds = (time.perf_counter() - began) / len(requests)
 
+    images = []
+    for generated in painted:
+        if isinstance(generated, GenerationError):
+            raise generated
+        images.append(generated.image)
+
     n_exact = 0
-    for request, generated in zip(requests, painted, strict=True):
+    for request, image in zip(requests, images, strict=True):
         source = request.source
         assert source is not None
-        assert generated.image.shape == source.image.shape
+        assert image.shape == source.image.shape
         stays = ~source.mask if paints_object else source.mask
-        n_exact += np.array_equal(generated.image[stays], source.image[stays])
+        n_exact += np.array_equal(image[stays], source.image[stays])
     peak_gb = torch.cuda.max_memory_allocated() / 1e9 if torch.cuda.is_available() else 0.0
-    height, width = painted[0].image.shape[:2]
+    height, width = images[0].shape[:2]
     print(
-        f"  {width} x {height}: {seconds:.2f} s an image, {n_exact} of {len(painted)} exact, "
+        f"  {width} x {height}: {seconds:.2f} s an image, {n_exact} of {len(images)} exact, "
         f"{peak_gb:.1f} GB at most",
         flush=True,
     )

@@ -10,6 +10,7 @@ address and a size.
 """
 
 import argparse
+import gc
 import multiprocessing
 import os
 import tempfile
@@ -26,11 +27,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.ingest import drop_if_there
-from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.graph.database.local import server_control as local_server
+from cobalance.graph.database.statements import FINISH
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.names import foreign_images
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.dataset import load_dataset
@@ -79,14 +80,15 @@ class NoDatabase:
 
     def __init__(self) -> None:
         self.images = 0
+        self.read_as: dict[str, dict[str, Any]] = {}
 
     def read(self, text: Any, **parameters: Any) -> list[dict[str, Any]]:
         """Answer what loading asks."""
         if text is statements.DATASET:
             return [{"dataset": {"name": parameters["dataset"]}}]
-        if text in (statements.RENAMED_TO, statements.MINED_AS):
-            return []
-        return [{"images": self.images, "runs": 0}]
+        if text is statements.COUNT_IMAGES:
+            return [{"images": self.images}]
+        return []
 
     def stream(self, *_: Any, **__: Any) -> Iterator[dict[str, Any]]:
         """Nothing is stored."""
@@ -94,7 +96,7 @@ class NoDatabase:
 
     def write(self, text: Any, **parameters: Any) -> list[dict[str, Any]]:
         """Drop it."""
-        return [{"name": parameters["dataset"]}] if text is statements.FINISH else []
+        return [{"name": parameters["dataset"]}] if text is FINISH else []
 
     write_in_batches = write
 
@@ -119,11 +121,10 @@ def load(path: Path, with_database: bool) -> tuple[float, float, float, float]:
     read = time.perf_counter()
     settings = Settings.from_environment()
     opened = open_store(settings) if with_database else nullcontext(cast(GraphStore, NoDatabase()))
-    freeze_objects()
+    gc.freeze()
     with opened as store:
         # regions and captions, of which there are none, would be beside the file
         beside = settings.model_copy(update={"cobalance_home": path.parent})
-        foreign_images(store, DATASET, annotations.images["id"].array)
         load_dataset(store, beside.folders(), DATASET, annotations, source="benchmark")
     times = psutil.Process().cpu_times()
     return read - start, time.perf_counter() - read, times.user + times.system, peak_mb()

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pandas as pd
 import psutil
@@ -48,7 +49,7 @@ MOST_MB = 2048
 QUERY_LIMIT_S = 2.0
 FOREIGN = "FOREIGN"
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": f"{i}.jpg",
         "label": ("bird", "fish")[i % 2],
@@ -344,26 +345,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=(), help="Names of valid files to mutate.")
     arguments = parser.parse_args()
-    tallies = []
     with tempfile.TemporaryDirectory() as folder:
-        for title, attack in (
-            (
-                "mutated files",
-                lambda: attack_readers(
-                    Path(folder), arguments.files, arguments.seed, arguments.only
-                ),
-            ),
-            (
-                "queries",
-                lambda: attack_console(
-                    Settings.from_environment(), arguments.queries, arguments.seed
-                ),
-            ),
-        ):
-            tally = attack()
-            tally.show(title)
-            tallies.append(tally)
-    return int(any(tally.foreign or tally.worst_mb > MOST_MB for tally in tallies))
+        files = attack_readers(Path(folder), arguments.files, arguments.seed, arguments.only)
+        files.show("mutated files")
+
+    queries = attack_console(Settings.from_environment(), arguments.queries, arguments.seed)
+    queries.show("queries")
+    return int(any(tally.foreign or tally.worst_mb > MOST_MB for tally in (files, queries)))
 
 
 if __name__ == "__main__":

@@ -99,27 +99,26 @@ def compare_case(store: GraphStore, watch: Stopwatch, annotations: Annotations, 
         with collector_paused():
             load_plainly(store, PLAIN, annotations)
 
-    found: dict[str, list[tuple[float, list[float]]]] = {"ours": [], "plain": []}
+    times_by_way: dict[str, list[tuple[float, list[float]]]] = {"ours": [], "plain": []}
     ways = [("ours", ours), ("plain", plain)]
     for _ in range(turns):
         for name, work in ways:
-            found[name].append(watch.run(work))
+            times_by_way[name].append(watch.run(work))
             store.write("MERGE (:Dataset {name: $name})", name=PLAIN)
             drop_if_there(store, LOADED, PLAIN)
         ways.reverse()  # what comes first pays for what the server compiles
-    for name, times in found.items():
+
+    seconds, cpu_seconds = dict.fromkeys(times_by_way, 0.0), dict.fromkeys(times_by_way, 0.0)
+    for name, times in times_by_way.items():
         for elapsed, cpu in times:
-            parts = " + ".join(f"{seconds:.2f}" for seconds in cpu)
+            parts = " + ".join(f"{part:.2f}" for part in cpu)
             print(f"  {name:6} {elapsed:7.2f} s, CPU {sum(cpu):7.2f} s ({parts})", flush=True)
-    elapsed, cpu = (
-        [sum(part(times) for times in found[name]) for name in ("plain", "ours")]
-        for part in (lambda times: times[0], lambda times: sum(times[1]))
-    )
-    print(
-        f"  {elapsed[0] / elapsed[1]:.2f} times as fast as plain MERGE; "
-        f"{cpu[0] / cpu[1]:.2f} by CPU seconds",
-        flush=True,
-    )
+            seconds[name] += elapsed
+            cpu_seconds[name] += sum(cpu)
+
+    ratio = seconds["plain"] / seconds["ours"]
+    cpu_ratio = cpu_seconds["plain"] / cpu_seconds["ours"]
+    print(f"  {ratio:.2f} times as fast as plain MERGE; {cpu_ratio:.2f} by CPU seconds", flush=True)
 
 
 def main() -> None:

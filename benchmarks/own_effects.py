@@ -33,7 +33,7 @@ def main() -> None:
         effects = own_effects(cliques)
         seconds = time.process_time() - start
         start = time.process_time()
-        summarize(cliques, effects)
+        summarize(cliques)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
             f"{n_classes} classes, {len(cliques):,} cliques: effects {seconds:.1f} s, "

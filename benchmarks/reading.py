@@ -147,7 +147,7 @@ def main() -> None:
     if not coco.exists():
         write_coco(coco, options.images)
     print(f"{coco.name}: {coco.stat().st_size / 1e6:,.0f} MB, {options.images:,} images")
-    works = {
+    works: dict[str, Callable[[Path], int]] = {
         "plain typed msgspec parse": parse_plainly,
         "the same, collector off": parse_without_collector,
         "read_annotations": read_coco,
@@ -162,8 +162,9 @@ def main() -> None:
     for name in list(works)[:2]:
         cpu, wall, _, _ = _best(results[name])
         print(f"ratio to {name}: {wall_s / wall:.2f}, of CPU time {cpu_s / cpu:.2f}")
-    for work in (import_alone, detect):
-        print(_line(work.__name__, [measure(work, coco) for _ in range(options.rounds)], "keys"))
+    alone: dict[str, Callable[[Path], int]] = {"import alone": import_alone, "detect": detect}
+    for name, work in alone.items():
+        print(_line(name, [measure(work, coco) for _ in range(options.rounds)], "keys"))
     for path in write_tables(DATA, options.rows):
         print(_line(path.name, [measure(read_table, path) for _ in range(2)], "mentions"))
 

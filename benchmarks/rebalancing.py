@@ -150,7 +150,7 @@ def for_people(runs: pd.DataFrame) -> str:
 def _prune(runner: Runner, dataset: str, into: str, budget: int, seed: int) -> int:
     """Write what pruning leaves of a dataset into another; the number of images left."""
     options = replace(WHOLE, budget=budget)
-    listed = resample_dataset(runner.store, dataset, "pruning", options, seed).images
+    listed, _ = resample_dataset(runner.store, dataset, "pruning", options, seed)
     kept = set(listed["image"][listed["times"] > 0])
     records = make_training_digits(seed).annotations(folder=prefix_of(dataset)).records()
     left = Annotations.from_records(record for record in records if record.id in kept)

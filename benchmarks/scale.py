@@ -8,10 +8,12 @@ of both sides are printed beside the time, since other work on the machine lengt
 """
 
 import argparse
+import gc
 import multiprocessing
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +25,7 @@ import pyarrow.parquet as pq
 from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
-from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
@@ -75,7 +77,7 @@ def ingest(path: Path, sample: int | None) -> tuple[float, float]:
     """Read and load as the command does; gives this process's CPU seconds and peak in MB."""
     with collector_paused():
         annotations = read_annotations(path, LIMITS)
-    freeze_objects()
+    gc.freeze()
     with open_store(Settings.from_environment()) as store:
         if sample is None:
             write_annotations(store, DATASET, annotations, source="benchmark")
@@ -137,9 +139,7 @@ def read(store: GraphStore, *, sampled: bool) -> None:
             print_p95(
                 what + ("" if query is read_clique_images else ", by Cypher"),
                 [
-                    lambda names=names, at=at, query=query: query(
-                        store, DATASET, names, cliques.classes[at % 2]
-                    )
+                    partial(query, store, DATASET, names, cliques.classes[at % 2])
                     for at, names in enumerate(asked)
                 ],
             )

@@ -48,7 +48,6 @@ def main() -> None:
         threshold=0.5,
         images=given.images,
     )
-    kind = {} if given.dense else {"only_seen": True}
     rng = np.random.default_rng(0)
     weights = 1 / np.arange(1, given.concepts + 1)
     with tempfile.TemporaryDirectory() as place:
@@ -61,7 +60,7 @@ def main() -> None:
                 seen = rng.choice(given.concepts, (n, given.each), p=weights / weights.sum())
                 np.put_along_axis(matrix, seen, 1, axis=1)
                 ids = [f"image {at:08}" for at in range(start, start + n)]
-                files.write_scores(chunk, ids, Scores(matrix, **kind))
+                files.write_scores(chunk, ids, Scores(matrix, only_seen=not given.dense))
         size = sum(path.stat().st_size for path in Path(place).rglob("*.parquet"))
         print(f"Parquet: {size / 1e6:.1f} MB")
         with timed("count the images of each concept (threshold)"):

@@ -9,7 +9,7 @@ import resource
 import subprocess
 import sys
 
-COMMANDS = {
+COMMANDS: dict[str, str | tuple[str, int]] = {
     "`cobalance --help`": "--help",
     "`cobalance mine --help`": "mine --help",
     "`cobalance ingest --help`": "ingest --help",

@@ -4,6 +4,7 @@
 """
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,12 @@ def main() -> None:
             f"anew in {ended - between:.2f} s, equal: {equal}"
         )
     old = part(whole, 0, OLD)
-    options = {"max_size": SIZE, "min_support": 1, "common": None, "max_cliques": 10**6}
+    options: dict[str, Any] = {
+        "max_size": SIZE,
+        "min_support": 1,
+        "common": None,
+        "max_cliques": 10**6,
+    }
     mined = mine_cliques(old, **options)
     for _ in range(TURNS):
         started = time.perf_counter()

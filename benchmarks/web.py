@@ -22,6 +22,7 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
+from cobalance.base.records import PlannedQuery
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
@@ -107,7 +108,7 @@ def create_large_job(store: GraphStore, dataset: str) -> None:
     cliques = load_cliques(store, dataset)
     names = cliques.names()
     queries = [
-        (cliques.classes[i % len(cliques.classes)], names[i % len(names)], 1 + i % 40)
+        PlannedQuery(cliques.classes[i % len(cliques.classes)], names[i % len(names)], 1 + i % 40)
         for i in range(JOB_QUERIES)
     ]
     create_job(store, dataset, "benchmark", queries, job=JOB)

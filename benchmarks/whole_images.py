@@ -48,7 +48,8 @@ def transplant(cliques: Cliques, images: Incidence, budget: int) -> PlannedImage
     rate = counts.sum(axis=0) / sizes.sum()
     weights = 1 / np.maximum(rate * (1 - rate), 5e-4)
     used = images.labels[:, None] == np.arange(len(sizes))
-    rows, codes = [], []
+    rows: list[int] = []
+    codes: list[int] = []
     while len(rows) < budget:
         rates = counts / sizes[:, None]
         slope = (rates - rates.mean(axis=0)) * weights
