@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from benchmarks.figures import report
 from benchmarks.generate import Shape, generate
 from cobalance.counting.cliques import mine_cliques
 from cobalance.counting.incidence import Incidence
@@ -24,10 +25,12 @@ from cobalance.generation.planning.simulation import sets_of, simulate
 from cobalance.generation.planning.sizes import plan_usual
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3)
+MOST_CPU_S = {2: 1.5, 3: 2.5, 4: 4.0}
+"""Aims of ``--pace``, by the size of the largest cliques."""
 
 
-def plan_and_measure(incidence: Incidence, max_size: int) -> str:
-    """Plan the usual number of whole images, as the page Plan does; returns what it comes to."""
+def plan_and_measure(incidence: Incidence, max_size: int) -> tuple[float, str]:
+    """Plan the usual number of whole images, as the page Plan does: CPU seconds, and the result."""
     # A new table and new images: what is computed of one is kept with it.
     cliques = mine_cliques(incidence, max_size=max_size)
     images = incidence.take(np.arange(len(incidence.labels)))
@@ -41,10 +44,11 @@ def plan_and_measure(incidence: Incidence, max_size: int) -> str:
     after = simulate(cliques, made.queries)
     measures = measure_all(cliques, after, sets_of(cliques, made.queries), every, images)
     seconds = time.process_time() - started
-    return (
-        f"{seconds:6.2f} s of CPU: {len(cliques):,} cliques up to size {max_size}, {made.images:,} "
-        f"images, {measures['leaning_before']:,} -> {measures['leaning']:,} lean"
+    result = (
+        f"{len(cliques):,} cliques up to size {max_size}, {made.images:,} images, "
+        f"{measures['leaning_before']:,} -> {measures['leaning']:,} lean"
     )
+    return seconds, result
 
 
 def add_in_a_loop() -> str:
@@ -59,7 +63,10 @@ def show_pace(incidence: Incidence, sizes: int) -> None:
     """Print a line for each largest size of cliques, and one for the loop."""
     print(min(add_in_a_loop() for _ in range(3)))
     for size in range(2, sizes + 1):
-        print(min(plan_and_measure(incidence, size) for _ in range(3)), flush=True)
+        seconds, result = min(plan_and_measure(incidence, size) for _ in range(3))
+        print(f"{seconds:6.2f} s of CPU: {result}", flush=True)
+        name = f"planning: CPU, {len(incidence.labels):,} images, cliques up to size {size}"
+        report(name, seconds, "s", at_most=MOST_CPU_S.get(size))
 
 
 def main() -> None:

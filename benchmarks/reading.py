@@ -1,18 +1,23 @@
 """Reading a COCO file of 118,000 images: time and memory against a plain typed msgspec parse.
 
-``python -m benchmarks.reading [--images 118000] [--rows 1000000] [--rounds 5]``
+    python -m benchmarks.reading [--images 118000] [--rows 1000000] [--rounds 5]
+        [--parquet-rows 10000000]
 
 Each measurement runs in a process of its own, so that peaks of memory are its own, the two
 alternating so that both see the same machine; the best of the rounds counts. CPU time is printed
 beside, since other work on the machine lengthens the time alone. The plain parse
 decodes the file's bytes into structs with the fields that the reader uses, and does nothing with
-them. Tables are read for comparison: CSV, JSON lines and Parquet of a million rows.
+them. Tables are read for comparison: CSV, JSON lines and Parquet of a million rows, and Parquet of
+ten million as `benchmarks.growth` draws it. Last, new processes that have imported cobalance and
+nothing else read the COCO file and compute all imbalances of it, in seconds of wall time.
 """
 
 import argparse
 import gc
 import json
 import multiprocessing
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +25,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.coco_file import CLASSES, write_coco
+from benchmarks.figures import report
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
@@ -27,6 +33,17 @@ from cobalance.ingest.outline import outline_of
 from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
+_MANY = 1 << 40
+ANY_SIZE = ReadOptions(max_rows=_MANY, max_mentions=_MANY, max_table_mb=_MANY)
+_COLD = """
+import sys, time
+import cobalance as cb
+
+path, *classes = sys.argv[1:]
+start = time.perf_counter()
+cb.imbalances(cb.read(path, class_category=classes, quiet=True), max_size=3)
+print(time.perf_counter() - start)
+"""
 
 
 class _Image(msgspec.Struct):
@@ -89,6 +106,19 @@ def read_table(path: Path) -> int:
         return len(read_annotations(path).mentions)
 
 
+def read_large_table(path: Path) -> int:
+    """Read a table of any size; gives the number of mentions."""
+    with collector_paused():
+        return len(read_annotations(path, ANY_SIZE).mentions)
+
+
+def cold_seconds(coco: Path) -> float:
+    """Seconds from a COCO file to its imbalances, in a new process after `import cobalance`."""
+    command = [sys.executable, "-c", _COLD, str(coco), *CLASSES]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return float(done.stdout)
+
+
 def write_tables(folder: Path, rows: int) -> list[Path]:
     """Write the same images as CSV, JSON lines and Parquet."""
     import numpy as np
@@ -136,24 +166,54 @@ def _measured(work: Callable[[Path], int], path: Path) -> Result:
 
 
 def main() -> None:
-    """Write the files, measure, print."""
+    """Write the files, measure, print and report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=118_000)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parquet-rows", type=int, default=10_000_000)
     options = parser.parse_args()
     DATA.mkdir(exist_ok=True)
     coco = DATA / f"coco-{options.images}.json"
     if not coco.exists():
         write_coco(coco, options.images)
     print(f"{coco.name}: {coco.stat().st_size / 1e6:,.0f} MB, {options.images:,} images")
+
+    compare_parses(coco, options.rounds)
+    for path in write_tables(DATA, options.rows):
+        print(_line(path.name, [measure(read_table, path) for _ in range(2)], "mentions"))
+    measure_parquet(options.parquet_rows)
+
+    seconds = min(cold_seconds(coco) for _ in range(options.rounds))
+    print(f"{'to imbalances, new process':28} {seconds:6.2f} s")
+    name = f"reading: COCO of {options.images:,} images to imbalances up to size 3, new process"
+    report(name, seconds, "s", at_most=3)
+
+
+def measure_parquet(rows: int) -> None:
+    """Draw a Parquet file unless it is there, and report what reading it takes."""
+    path = DATA / f"growth-{rows}.parquet"
+    if not path.exists():
+        from benchmarks.growth import write_parquet
+
+        write_parquet(path, rows)
+
+    results = [measure(read_large_table, path) for _ in range(2)]
+    print(_line(path.name, results, "mentions"))
+    _, seconds, peak, _ = _best(results)
+    report(f"reading: seconds of a Parquet file of {rows:,} rows", seconds, "s", at_most=15)
+    report(f"reading: memory for a Parquet file of {rows:,} rows", peak, "MB", at_most=3000)
+
+
+def compare_parses(coco: Path, rounds: int) -> None:
+    """Print what reading takes beside plain parses, and what imports and detection take."""
     works: dict[str, Callable[[Path], int]] = {
         "plain typed msgspec parse": parse_plainly,
         "the same, collector off": parse_without_collector,
         "read_annotations": read_coco,
     }
     results: dict[str, list[Result]] = {name: [] for name in works}
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         for name, work in works.items():
             results[name].append(measure(work, coco))
     for name, measured in results.items():
@@ -164,9 +224,7 @@ def main() -> None:
         print(f"ratio to {name}: {wall_s / wall:.2f}, of CPU time {cpu_s / cpu:.2f}")
     alone: dict[str, Callable[[Path], int]] = {"import alone": import_alone, "detect": detect}
     for name, work in alone.items():
-        print(_line(name, [measure(work, coco) for _ in range(options.rounds)], "keys"))
-    for path in write_tables(DATA, options.rows):
-        print(_line(path.name, [measure(read_table, path) for _ in range(2)], "mentions"))
+        print(_line(name, [measure(work, coco) for _ in range(rounds)], "keys"))
 
 
 def _best(results: list[Result]) -> Result:

@@ -22,6 +22,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.figures import report
 from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
@@ -45,6 +46,7 @@ from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 DATASET = "scale"
+IMAGES = 1_000_000
 REPEATS = 40
 ROWS = 100_000  # written at once
 LIMITS = ReadOptions(max_rows=10**8, max_mentions=10**9, max_table_mb=10**5)
@@ -155,7 +157,7 @@ def by_query(store: GraphStore, dataset: str, concepts: Sequence[str], class_nam
 def main() -> None:
     """Write the table, load, mine, read, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--images", type=int, default=1_000_000)
+    parser.add_argument("--images", type=int, default=IMAGES)
     parser.add_argument("--concepts", type=int, default=600)
     parser.add_argument("--mentions", type=float, default=7.6)
     parser.add_argument("--support", type=int, default=120)
@@ -177,12 +179,18 @@ def main() -> None:
         drop_if_there(store, DATASET)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             child: list[tuple[float, float]] = []
-            taken, cpu = watch.run(lambda: child.append(pool.apply(ingest, (path, options.sample))))
+            seconds, cpu = watch.run(
+                lambda: child.append(pool.apply(ingest, (path, options.sample)))
+            )
         print(
-            f"  ingest {taken:.1f} s, CPU {child[0][0]:.1f} + {sum(cpu[1:]):.1f} s, "
+            f"  ingest {seconds:.1f} s, CPU {child[0][0]:.1f} + {sum(cpu[1:]):.1f} s, "
             f"peak memory {child[0][1]:,.0f} MB",
             flush=True,
         )
+        if options.images == IMAGES and options.sample is None:
+            what = f"to read and load {IMAGES:,} images"
+            report(f"scale: seconds {what}", seconds, "s", at_most=80)
+            report(f"scale: memory {what}", child[0][1], "MB", at_most=1000)
         taken, cpu = watch.run(lambda: mine(store, options.support))
         print(
             f"  mine {taken:.1f} s, CPU {' + '.join(f'{part:.1f}' for part in cpu)} s", flush=True
