@@ -59,6 +59,13 @@ class ImageColumns:
     heights: pa.Array
     split: Coded
 
+    def take(self, rows: IntArray) -> "ImageColumns":
+        """Some images."""
+        positions = pa.array(rows)
+        columns = (self.ids, self.uris, self.widths, self.heights)
+        split = Coded(self.split.codes[rows], self.split.names)
+        return ImageColumns(*(column.take(positions) for column in columns), split)
+
 
 @dataclass(frozen=True, eq=False)
 class MentionColumns:
@@ -142,15 +149,17 @@ def annotations(
     new_row = np.full(n_all, -1, dtype=np.int64)
     new_row[rows] = np.arange(n)
 
-    taken_rows = pa.array(rows)
+    used_codes, used = labels.column.codes, images
+    if n < n_all:
+        used_codes, used = used_codes[rows], images.take(rows)
     frame = pd.DataFrame(
         {
-            "id": pd.array(images.ids.take(taken_rows), dtype=STRING),
-            "class_name": categorical(labels.column.codes[rows], labels.column.names),
-            "split": categorical(images.split.codes[rows], images.split.names),
-            "uri": pd.array(images.uris.take(taken_rows), dtype=STRING),
-            "width_px": _whole(images.widths, taken_rows),
-            "height_px": _whole(images.heights, taken_rows),
+            "id": pd.array(used.ids, dtype=STRING),
+            "class_name": categorical(used_codes, labels.column.names),
+            "split": categorical(used.split.codes, used.split.names),
+            "uri": pd.array(used.uris, dtype=STRING),
+            "width_px": _whole(used.widths),
+            "height_px": _whole(used.heights),
             "synthetic": np.zeros(n, dtype=bool),
         },
         index=pd.RangeIndex(n),
@@ -220,12 +229,13 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     names = sorted(set().union(*(part.concept.names for part in parts)))
     sources = sorted({part.source for part in parts})
     code_of = dict(zip(names, range(len(names)), strict=True))
+    all_stay = bool((new_row == np.arange(len(new_row))).all())
     image, concept, source = [], [], []
     numbers: dict[str, list[FloatArray]] = {name: [] for name in MENTION_NUMBERS}
     segmentations: list[ObjectArray] = []
     crowds: list[BoolArray] = []
     for part in parts:
-        rows = new_row[part.image]
+        rows = part.image if all_stay else new_row[part.image]
         is_sound = (rows >= 0) & (part.concept.codes >= 0)
         # A slice does not copy the columns.
         sound = slice(None) if is_sound.all() else np.flatnonzero(is_sound)
@@ -233,7 +243,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         image.append(rows[sound])
         concept.append(translate_codes(part.concept.codes[sound], new_code))
         n = len(image[-1])
-        source.append(np.full(n, sources.index(part.source), dtype=np.int32))
+        source.append(np.full(n, sources.index(part.source), dtype=np.int16))
         for name, pieces in numbers.items():
             pieces.append(_pick(part.numbers.get(name), sound, n, np.array(np.nan)))
         segmentations.append(_pick(part.segmentations, sound, n, np.array(None)))
@@ -289,8 +299,7 @@ def _join(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
-def _whole(column: pa.Array, rows: pa.Array) -> pd.api.extensions.ExtensionArray:
-    selected = column.take(rows)
-    values = pc.fill_null(selected, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    is_missing = pc.is_null(selected).to_numpy(zero_copy_only=False)
+def _whole(column: pa.Array) -> pd.api.extensions.ExtensionArray:
+    values = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    is_missing = pc.is_null(column).to_numpy(zero_copy_only=False)
     return pd.arrays.IntegerArray(values, is_missing)

@@ -109,7 +109,10 @@ def encode_names(column: pa.Array) -> NameColumn:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     encoded = column.dictionary_encode()
-    raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    # Without a missing one they are not copied.
+    indices = encoded.indices
+    raw_codes = pc.fill_null(indices, -1) if indices.null_count else indices
+    raw_codes = raw_codes.to_numpy(zero_copy_only=False)
     return recode_names(raw_codes, encoded.dictionary.to_pylist())
 
 

@@ -211,7 +211,9 @@ def _images(
             ("Set ", Setting("id_column"), " to one of them."),
         )
     name = columns.of["id"]
-    written = pc.fill_null(text_column(table, name, Setting("id_column")), "")
+    written = text_column(table, name, Setting("id_column"))
+    if written.null_count:
+        written = pc.fill_null(written, "")
     rows.report(
         unreadable(written),
         lambda row: f"the id {written[row].as_py()[:60]!r} in column {name!r} is not readable text",
@@ -286,15 +288,18 @@ def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.
     else:
         column = text_column(table, name, Setting(f"{role}_column"))
 
-    text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    # Few sizes are different.
+    encoded = column.dictionary_encode()
+    text = pc.utf8_trim_whitespace(encoded.dictionary)
     is_size = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$")
-    is_filled = pc.not_equal(text, "")
+    is_faulty = pc.and_not(pc.not_equal(text, ""), is_size).take(encoded.indices)
     rows.report(
-        pc.and_not(is_filled, is_size).to_numpy(zero_copy_only=False),
-        lambda row: f"the {role} {text[row].as_py()!r} is not a size in pixels",
+        pc.fill_null(is_faulty, False).to_numpy(zero_copy_only=False),
+        lambda row: f"the {role} {column[row].as_py().strip()!r} is not a size in pixels",
         "Write a whole number, or leave it empty",
     )
-    return pc.cast(pc.if_else(is_size, text, pa.scalar(None, TEXT)), pa.int64())
+    sizes = pc.cast(pc.if_else(is_size, text, pa.scalar(None, TEXT)), pa.int64())
+    return sizes.take(encoded.indices)
 
 
 def _mentions(

@@ -355,8 +355,8 @@ def _scores_of(column: pa.Array, cells: Cells, rows: RowProblems) -> tuple[IntAr
 
 def _flat(lists: pa.Array) -> tuple[IntArray, pa.Array]:
     """Flatten a column of lists: the row of each item, and the items."""
-    row = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
-    return row, pc.list_flatten(lists)
+    row = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    return row.astype(np.int64, copy=False), pc.list_flatten(lists)
 
 
 def _floats(column: pa.Array) -> FloatArray:
