@@ -10,6 +10,7 @@ import subprocess
 import sys
 from random import Random
 
+import pandas as pd
 import pytest
 
 from cobalance.base.errors import StoreUnavailableError
@@ -70,10 +71,10 @@ def log(home):
     return home / "log"
 
 
-def start(environment, annotations, log):
+def start(environment, log, *arguments):
     with log.open("w") as errors:
         return subprocess.Popen(
-            [sys.executable, "-X", "importtime", "-m", "cobalance.app", *INGEST, str(annotations)],
+            [sys.executable, "-X", "importtime", "-m", "cobalance.app", *map(str, arguments)],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -98,26 +99,25 @@ def imported(log):
     return log.read_text().count("\n")
 
 
-class Images:
-    """Counts the images that the graph has, by one connection for as long as its server lives."""
+class Written:
+    """Counts what the graph has, by one connection for as long as its server lives."""
 
-    def __init__(self, own):
+    def __init__(self, own, label="Image"):
         self._own = own
+        self._text = f"MATCH (n:{label} {{dataset: $dataset}}) RETURN count(n) AS written"
         self._store = None
 
-    def written(self):
+    def count(self):
         """How many there are; none while no server answers."""
         if self._store is None and local_server.status(self._own.local_server()) is None:
             return 0
         try:
             self._store = self._store or open_store(self._own)
-            (row,) = self._store.read(
-                "MATCH (i:Image {dataset: $dataset}) RETURN count(i) AS images", dataset=DATASET
-            )
+            (row,) = self._store.read(self._text, dataset=DATASET)
         except StoreUnavailableError:
             self.close()
             return 0
-        return row["images"]
+        return row["written"]
 
     def close(self):
         if self._store is not None:
@@ -146,16 +146,16 @@ def check_rounds(own, environment, annotations, log, dump_of, rounds, seed):
         whole = dump_of(store, DATASET)
         drop_dataset(store, DATASET)
     random = Random(seed)
-    images = Images(own)
+    images = Written(own)
     for victim in ["ingest", "server"] * (rounds // 2):
         if victim == "ingest":
-            process = start(environment, annotations, log)
+            process = start(environment, log, *INGEST, annotations)
             reach(process, lambda: imported(log), random.randrange(MODULES))
             assert process.poll() is None
-            assert images.written() == 0
+            assert images.count() == 0
             kill(own, process, victim)
-        process = start(environment, annotations, log)
-        reach(process, images.written, random.randrange(1, IMAGES))
+        process = start(environment, log, *INGEST, annotations)
+        reach(process, images.count, random.randrange(1, IMAGES))
         kill(own, process, victim)
         process.wait()
         images.close()
@@ -169,6 +169,41 @@ def check_rounds(own, environment, annotations, log, dump_of, rounds, seed):
 
 def test_a_few_kills(own, environment, annotations, log, dump_of):
     check_rounds(own, environment, annotations, log, dump_of, rounds=2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def parquet(home, annotations):
+    """The same images as a Parquet file, which the dataset is called by."""
+    table = pd.read_csv(annotations, dtype=str)
+    table["concepts"] = (
+        table["concepts"].fillna("").str.split("|").map(lambda names: [*filter(None, names)])
+    )
+    file = home / f"{DATASET}.parquet"
+    table.to_parquet(file, row_group_size=1_000)
+    return file
+
+
+def test_files_that_memory_does_not_hold(own, environment, parquet, log, dump_of):
+    """Killed while it writes the counts, then the cliques, then the sample; run to the end."""
+    command = ["mine", parquet, "--out-of-core", "--max-size", 3]
+    run(environment, *command)
+    with open_store(own) as store:
+        whole = dump_of(store, DATASET)
+        drop_dataset(store, DATASET)
+
+    random = Random(3)
+    for label in ("Concept", "Clique", "Image"):
+        written = Written(own, label)
+        process = start(environment, log, *command)
+        reach(process, written.count, random.randrange(1, 30))
+        process.kill()
+        process.wait()
+        written.close()
+
+    run(environment, *command)
+    with open_store(own) as store:
+        assert dump_of(store, DATASET) == whole
+        drop_dataset(store, DATASET)
 
 
 @pytest.mark.soak
