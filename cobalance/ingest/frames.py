@@ -62,9 +62,13 @@ class ImageColumns:
     def take(self, rows: IntArray) -> "ImageColumns":
         """Some images."""
         positions = pa.array(rows)
-        columns = (self.ids, self.uris, self.widths, self.heights)
-        split = Coded(self.split.codes[rows], self.split.names)
-        return ImageColumns(*(column.take(positions) for column in columns), split)
+        return ImageColumns(
+            ids=self.ids.take(positions),
+            uris=self.uris.take(positions),
+            widths=self.widths.take(positions),
+            heights=self.heights.take(positions),
+            split=Coded(self.split.codes[rows], self.split.names),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,7 @@ DATASET_NODE = Node(
     Property("sample", int, "images of each clique and class that it keeps, if not all images"),
     Property("sample_seed", int, "that chose them"),
     Property("images_at", Json, "Parquet files in which all images stay"),
+    Property("files_stamp", str, "hash of these files' places, sizes and times of change"),
     Property("splits", list[str], 'where it keeps a sample; "" for none'),
     Property("split_images", list[int], "of each of these splits"),
     Property("tag_concepts", list[str], "concepts that some of its images have by a tag"),

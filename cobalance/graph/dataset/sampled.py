@@ -177,6 +177,7 @@ def write_totals(
     if_exists: IfExists = "fail",
     progress: Progress = silent,
     images_at: str | None = None,
+    files_stamp: str | None = None,
 ) -> IngestReport:
     """Load counts as `write_sampled` does, with or without the packed images.
 
@@ -184,13 +185,14 @@ def write_totals(
     ----------
     images : SplitIncidence or None
         With ids and files; None where mining finds them elsewhere.
-    images_at : str or None
+    images_at, files_stamp : str or None
         Where that is, as `DatasetState` has it.
     """
     state = make_dataset(store, dataset)
     n_images = int(totals.class_sizes.sum())
     is_same = (state.digest, state.sample, state.images_at) == (totals.digest, sample, images_at)
     if is_same and state.is_complete:
+        store.write(UPDATE_DATASET, dataset=dataset, values={"files_stamp": files_stamp})
         return IngestReport(created=0, updated=0, deleted=0, unchanged=n_images, kept=0)
     before = _check_replaceable(store, state, totals.digest, if_exists)
 
@@ -200,6 +202,7 @@ def write_totals(
         "sample": sample.per_class,
         "sample_seed": sample.seed,
         "images_at": images_at,
+        "files_stamp": files_stamp,
         "cliques_digest": None,
     }
     store.write(UPDATE_DATASET, dataset=dataset, values=properties)

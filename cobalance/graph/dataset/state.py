@@ -63,7 +63,9 @@ class DatasetState:
     sample : Sample or None
         None where the graph has all images.
     images_at : str or None
-        As JSON, the files in which Spark finds all images; the graph then has a sample of them.
+        As JSON, the files in which all images stay; the graph then has a sample of them.
+    files_stamp : str or None
+        By which these files are known to be unchanged; None where that is not known.
     own_classes : tuple of (str, int)
         As `mined_classes`, always the dataset's own.
     """
@@ -78,6 +80,7 @@ class DatasetState:
     restoring: str | None = None
     sample: Sample | None = None
     images_at: str | None = None
+    files_stamp: str | None = None
     source: str | None = None
     demo: bool | None = None
     digests: int | None = None

@@ -150,7 +150,8 @@ def has_fractions(column: pa.Array) -> bool:
         return bool(pc.any(pc.not_equal(column, pc.round(column))).as_py())
     if column.type != TEXT:
         return False
-    return bool(pc.any(pc.match_substring_regex(column.unique(), r"^\s*-?\d*\.\d*[1-9]\d*\s*$")).as_py())
+    has_fraction = pc.match_substring_regex(column.unique(), r"^\s*-?\d*\.\d*[1-9]\d*\s*$")
+    return bool(pc.any(has_fraction).as_py())
 
 
 def id_by_values(names: Iterable[str], columns: Mapping[str, pa.Array]) -> str | None:

@@ -22,11 +22,14 @@ class Files(Protocol):
         Of a Hugging Face dataset, by column; empty for other files.
     columns : Schema
         What the files hold, pixels included.
+    stamp : str or None
+        Another one as soon as a file changes; None where that cannot be told.
     """
 
     path: str
     features: Mapping[str, Any]
     columns: pa.Schema
+    stamp: str | None
 
     def first(self) -> pa.RecordBatch | None:
         """The first row, without pixels; None where there is no row."""

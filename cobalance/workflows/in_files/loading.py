@@ -101,7 +101,7 @@ def load_files(
     with open_files(path, engine, master, progress) as files:
         progress("count images", 0, None)
         options, notes = decide_columns(files, options)
-        totals = _totals(FileImages(files, options))
+        totals, stamp = _totals(FileImages(files, options)), files.stamp
     report = write_totals(
         store,
         dataset,
@@ -115,6 +115,7 @@ def load_files(
                 **{name: getattr(options, name) for name in READ},
             }
         ),
+        files_stamp=stamp,
         if_exists=if_exists,
         progress=progress,
     )
@@ -157,7 +158,9 @@ def open_images(
     loaded_by = options.pop("engine", "spark")
     with open_files(path, loaded_by if engine == "auto" else engine, master, progress) as files:
         images = FileImages(files, ReadOptions(**options))
-        if images.digest != state.digest:
+        # To read them all takes as long as to count them.
+        is_known = files.stamp is not None and files.stamp == state.files_stamp
+        if not is_known and images.digest != state.digest:
             raise StaleError(
                 f"The images in {path} have changed since they were loaded. Load them again."
             )

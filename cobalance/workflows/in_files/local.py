@@ -1,6 +1,9 @@
 """Parquet files of this machine, counted part by part."""
 
+import hashlib
+import os
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +21,8 @@ from cobalance.counting import Kernel, available_cores, run_shared
 from cobalance.ingest import hub_features
 from cobalance.workflows.in_files.files import FILE, ROW
 
+SETTLED_NS = 2_000_000_000
+"""After which a change has a time of its own, on any usual file system."""
 BATCH = 131_072
 """Rows that are read at once."""
 TASK = 4_000_000
@@ -55,6 +60,7 @@ class ParquetRows:
 
     def __init__(self, path: str, files: Sequence[Path]) -> None:
         self.path = path
+        self.stamp = stamp_files(files)
         # What files say of themselves is read once.
         footers = {file: _metadata(file) for file in files}
         self.schema = _common_schema(footers, path)
@@ -186,6 +192,34 @@ def _files_at(path: str) -> list[Path]:
         reason = "has no Parquet files" if named.is_dir() else "is not there"
         raise InputError(path, None, reason, "Name Parquet files, or their folder.")
     return files
+
+
+def stamp_files(files: Sequence[Path]) -> str | None:
+    """A hash of where files are, how large they are and when they changed, by their file system.
+
+    None where one has changed just now: it might change again within the same tick of its clock;
+    and where times of change are not kept.
+
+    Raises
+    ------
+    InputError
+        A file is not there.
+    """
+    if os.name != "posix":
+        return None
+
+    hashed = hashlib.sha256()
+    now_ns = time.time_ns()
+    for file in files:
+        with _readable(file):
+            status = file.stat()
+        if now_ns - status.st_ctime_ns < SETTLED_NS:
+            return None
+
+        # The time of change, unlike that of the content, cannot be set by a program.
+        seen = str(file.absolute()), status.st_dev, status.st_ino, status.st_size
+        hashed.update(repr((*seen, status.st_mtime_ns, status.st_ctime_ns)).encode())
+    return hashed.hexdigest()
 
 
 def _metadata(file: Path) -> pq.FileMetaData:

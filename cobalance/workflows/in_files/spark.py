@@ -166,6 +166,7 @@ class SparkFiles:
 
     features: Mapping[str, Any]
     columns: pa.Schema
+    stamp: str | None = None
 
     def __init__(self, session: "sql.SparkSession", path: str | Sequence[str]) -> None:
         from py4j.protocol import Py4JError
@@ -188,6 +189,7 @@ class SparkFiles:
         self._shared = self._find_shared(addresses)
         if self._shared is not None:
             self.features, self.columns = self._shared.features, self._shared.columns
+            self.stamp = self._shared.stamp
             return
         self.features = hub_features(_hub_metadata(addresses[0]))
         first = self.first()

@@ -1,5 +1,7 @@
 """A dataset whose images stay in Parquet files equals one that was loaded here."""
 
+import os
+
 import pandas as pd
 import pytest
 
@@ -16,6 +18,8 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.diagnose.mine import mine
+from cobalance.workflows.in_files import local
+from cobalance.workflows.in_files.images import FileImages
 from cobalance.workflows.in_files.loading import load_files
 from cobalance.workflows.in_files.spark import spark_session
 from tests.conftest import HOSTILE
@@ -109,6 +113,41 @@ def test_files_that_changed_are_told(store, both, files):
     table[70:90].to_parquet(folder / "c.parquet")
     with pytest.raises(StaleError, match="have changed since they were loaded"):
         mine(store, both[1], MiningOptions(2), max_cliques=10**5)
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Files that were written just now count as if they had been written long ago."""
+    monkeypatch.setattr(local, "SETTLED_NS", 0)
+
+
+def test_files_are_not_read_again_to_see_whether_they_changed(store, settled, both, monkeypatch):
+    def read_all(images):
+        raise AssertionError("all images were read")
+
+    monkeypatch.setattr(FileImages, "digest", property(read_all))
+    assert mine(store, both[1], MiningOptions(2), max_cliques=10**5).created
+
+
+def test_files_that_changed_behind_their_times_are_told(store, settled, both, files):
+    _, folder, table = files
+    before = (folder / "a.parquet").stat()
+    others = table[:70].assign(label=[*table["label"][1:70], table["label"][0]])
+    others.to_parquet(folder / "a.parquet")
+    os.utime(folder / "a.parquet", ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(StaleError, match="have changed since they were loaded"):
+        mine(store, both[1], MiningOptions(2), max_cliques=10**5)
+
+
+def test_files_that_were_only_copied_are_the_same(store, settled, both, files, engine):
+    _, folder, _ = files
+    content = (folder / "a.parquet").read_bytes()
+    (folder / "a.parquet").unlink()
+    (folder / "a.parquet").write_bytes(content)
+    assert mine(store, both[1], MiningOptions(2), max_cliques=10**5).created
+
+    report, _ = load_files(store, both[1], str(folder), ReadOptions(), SAMPLE, engine=engine)
+    assert (report.created, report.unchanged) == (0, 160)
 
 
 def test_images_in_the_graph_are_counted_by_engines_as_well(store, dataset, files, engine):
