@@ -12,6 +12,13 @@ from cobalance.counting.incidence import build_incidence
 from cobalance.counting.sample import priorities, sample_rows
 
 
+@pytest.fixture(params=[0, 10**9], ids=["compiled", "NumPy"], scope="module", autouse=True)
+def compiled_from(request):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sample, "_COMPILED_FROM", request.param)
+        yield
+
+
 def drawn(n_images, n_concepts, n_classes, seed, rate=0.4):
     generator = np.random.default_rng(seed)
     shown = generator.random((n_images, n_concepts)) < rate
