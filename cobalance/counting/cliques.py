@@ -121,10 +121,14 @@ class Cliques:
 
     def names(self) -> list[tuple[str, ...]]:
         """Return the names of the members of each clique."""
-        # The code -1, behind the last member, is the last.
-        concepts = np.array([*self.concepts, None], dtype=object)
-        rows, sizes = concepts[self.members].tolist(), self.sizes().tolist()
-        return [tuple(row[:size]) for row, size in zip(rows, sizes, strict=True)]
+        names = np.empty(len(self.members), dtype=object)
+        concepts = np.array(self.concepts, dtype=object)
+        sizes = self.sizes()
+        for size in range(1, self.members.shape[1] + 1):
+            rows = np.flatnonzero(sizes == size)
+            columns = concepts[self.members[rows, :size].T].tolist()
+            names[rows] = np.fromiter(zip(*columns, strict=True), dtype=object, count=len(rows))
+        return names.tolist()
 
 
 def mine_cliques(

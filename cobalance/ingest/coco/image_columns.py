@@ -21,7 +21,7 @@ from cobalance.ingest.frames import TEXT, ImageColumns, TextColumns
 from cobalance.ingest.names import Coded, unreadable
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 
-_SOURCES = ("attribution", "flickr_url", "coco_url")
+_sources_of = attrgetter("attribution", "flickr_url", "coco_url")
 _CC = "http://creativecommons.org/licenses"
 COCO_LICENSES = (
     License(1, "Attribution-NonCommercial-ShareAlike License", f"{_CC}/by-nc-sa/2.0/"),
@@ -215,8 +215,9 @@ def _name(license_: License | None) -> str | None:
 
 
 def _attribution(image: Image) -> str | None:
-    values = attrgetter(*_SOURCES)(image)
-    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+    return next(
+        (value for value in _sources_of(image) if isinstance(value, str) and value.strip()), None
+    )
 
 
 def licenses_of(

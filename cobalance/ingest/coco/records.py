@@ -76,10 +76,6 @@ _OPTIONAL = {"licenses": License, "attributes": Attribute}
 _OPTIONAL_FIELDS = [(name, Any, None) for name in _OPTIONAL]
 
 
-class _RawImages(msgspec.Struct):
-    images: list[msgspec.Raw] = []
-
-
 def coco_kind(path: Path) -> str | None:
     """Detect a COCO file by its keys: ``"instances"``, ``"captions"`` or None."""
     outline = outline_of(path)
@@ -138,8 +134,6 @@ def decode(
         The file is not JSON, its top level is not an object, a list is missing, or a record is
         malformed.
     """
-    fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
-    whole = msgspec.defstruct("CocoFile", [*fields, *_OPTIONAL_FIELDS])
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()
@@ -147,7 +141,7 @@ def decode(
     content = memoryview(raw.removeprefix(codecs.BOM_UTF8))
 
     try:
-        decoded = _decode_all(content, whole, problems)
+        decoded, raw_images = _decode_lists(content, types, problems)
     except msgspec.ValidationError as error:
         _check_kind(path, kind, problems)
         reason, place, fix = _validation_fault(str(error))
@@ -160,8 +154,31 @@ def decode(
     for name in types:
         _check_number(name, getattr(decoded, name), problems)
     records = {name: Records(getattr(decoded, name), name) for name in types}
-    images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
-    return {**records, **_optional_lists(decoded), "further": _further(images, problems)}
+    return {**records, **_optional_lists(decoded), "further": _further(raw_images, problems)}
+
+
+def _decode_lists(
+    content: memoryview, types: Mapping[str, type[Any]], problems: Problems
+) -> tuple[Any, list[msgspec.Raw]]:
+    """Decode the lists of a file, and images, if they are wanted, once more as they are written."""
+    lists: dict[str, Any] = {name: GenericAlias(list, (type_,)) for name, type_ in types.items()}
+    if "images" not in lists:
+        return _decode_all(content, _file_type(lists), problems), []
+
+    with_raw_images = _file_type({**lists, "images": msgspec.Raw})
+    try:
+        decoded = msgspec.json.decode(content, type=with_raw_images)
+        raw_images = msgspec.json.decode(decoded.images, type=list[msgspec.Raw])
+        decoded.images = msgspec.json.decode(decoded.images, type=lists["images"])
+    except UNDECODABLE:
+        # All in one, it says where the fault is.
+        decoded, raw_images = _decode_all(content, _file_type(lists), problems), []
+    return decoded, raw_images
+
+
+def _file_type(lists: Mapping[str, Any]) -> type[Any]:
+    """The type of a file with lists of these types."""
+    return msgspec.defstruct("CocoFile", [*lists.items(), *_OPTIONAL_FIELDS])
 
 
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
@@ -231,8 +248,7 @@ def _decode_singly(
     content: memoryview, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
-    fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
-    raw_type = msgspec.defstruct("RawCocoFile", [*fields, *_OPTIONAL_FIELDS])
+    raw_type = _file_type(dict.fromkeys(types, list[msgspec.Raw]))
     try:
         raw = _decode_all(content, raw_type, problems)
     except msgspec.ValidationError as error:
