@@ -16,6 +16,7 @@ import argparse
 import gc
 import json
 import multiprocessing
+import os
 import subprocess
 import sys
 import time
@@ -173,6 +174,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--parquet-rows", type=int, default=10_000_000)
     options = parser.parse_args()
+    # As the command has it.
+    os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
     DATA.mkdir(exist_ok=True)
     coco = DATA / f"coco-{options.images}.json"
     if not coco.exists():

@@ -31,9 +31,11 @@ from .parts import (
     count_scanned as count_scanned,
     images_of_batch as images_of_batch,
     names_of_batch as names_of_batch,
+    names_table as names_table,
     pack as pack,
     read_singles as read_singles,
     run as run,
+    singles_of as singles_of,
     unpack as unpack,
 )
 from .sample import priorities as priorities, sample_rows as sample_rows

@@ -76,30 +76,43 @@ class Singles:
 
 
 def count_names(batches: Batches) -> Batches:
-    """Count images by class, by class and concept, and those without concepts (kernel)."""
+    """Count images by `names_table` (kernel)."""
     for batch in batches:
-        images = images_of_batch(batch, *names_of_batch(batch))
-        classes, concepts = pa.array(images.classes, pa.string()), [*images.concepts, "", None]
+        yield pack(names_table(batch))
 
-        # The empty name stands for images without concepts, null for all.
-        counts = np.vstack(
-            [images.class_concept_counts().T, images.without_concepts(), images.class_sizes()]
-        )
-        concept, label = np.nonzero(counts)
-        table = {
+
+def names_table(batch: pa.RecordBatch) -> pa.Table:
+    """Images of a batch by class, by class and concept, and those without concepts.
+
+    They add up to what `singles_of` takes.
+    """
+    images = images_of_batch(batch, *names_of_batch(batch))
+    classes, concepts = pa.array(images.classes, pa.string()), [*images.concepts, "", None]
+
+    # The empty name stands for images without concepts, null for all.
+    counts = np.vstack(
+        [images.class_concept_counts().T, images.without_concepts(), images.class_sizes()]
+    )
+    concept, label = np.nonzero(counts)
+    return pa.table(
+        {
             "label": classes.take(label),
             "concept": pa.array(concepts, pa.string()).take(concept),
             f"{_COUNT}images": counts[concept, label],
         }
-        yield pack(pa.table(table))
+    )
 
 
 def read_singles(scan: Scan) -> Singles:
-    """Run `count_names` over all images."""
+    """Count the classes and single concepts of all images."""
+    return singles_of(run(scan, count_names))
+
+
+def singles_of(table: pa.Table) -> Singles:
+    """Totals from tables of `names_table` that were added up."""
     sizes: dict[str, int] = {}
     without: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
-    table = run(scan, count_names)
     for row in table.to_pylist():
         concept, by_class = row["concept"], sizes
         if concept is not None:

@@ -420,8 +420,8 @@ def imbalances_in_files(
     )
     mining = MiningOptions(max_size, min_support, map_optional(tuple, common))
     with open_files(path, engine, master) as files:
-        options, _ = decide_columns(files, columns)
-        cliques = FileImages(files, options).count(mining, max_cliques).cliques
+        options, _, singles = decide_columns(files, columns)
+        cliques = FileImages(files, options, singles).count(mining, max_cliques).cliques
     return Imbalances.of(cliques, confidence, None, min_support)
 
 

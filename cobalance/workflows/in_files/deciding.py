@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cobalance.base import ALL_IMAGES, Annotations, Field, InputError, Setting, clean_name
-from cobalance.counting import Batches, add_tables, pack, run
+from cobalance.counting import (
+    Batches,
+    Singles,
+    add_tables,
+    names_table,
+    pack,
+    run,
+    singles_of,
+)
 from cobalance.ingest import (
     BINNED,
     DELIMITERS,
@@ -38,6 +47,8 @@ from cobalance.workflows.in_files.rows import RowReader, plain_columns
 
 MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""
+_MOST_CELLS = 10_000_000
+"""Classes times the concepts that they show, 50 bytes each, beyond which rows are looked at."""
 _ROLES = {"id", "class", "concepts", "split", "uri"}
 # Beyond so many, values count in proportion.
 _MOST_RECORDS = 20_000_000
@@ -46,8 +57,19 @@ _LOOKED_AT = 1_000  # values of a column that is named like a class
 _MALFORMED = ""
 
 
-def decide_columns(files: Files, options: ReadOptions) -> tuple[ReadOptions, tuple[str, ...]]:
-    """Options by which any part of the files is read as all are, and notes for people.
+class Decided(NamedTuple):
+    """Options by which any part of some files is read as all are, and notes for people.
+
+    With the totals of all images, where these were counted on the way.
+    """
+
+    options: ReadOptions
+    notes: tuple[str, ...]
+    singles: Singles | None
+
+
+def decide_columns(files: Files, options: ReadOptions) -> Decided:
+    """Decide how files are read.
 
     What a column becomes is decided as it is here, from its values and their counts.
 
@@ -83,10 +105,8 @@ def decide_columns(files: Files, options: ReadOptions) -> tuple[ReadOptions, tup
         options = replace(options, class_column=guessed_class)
         reader = replace(reader, options=replace(reader.options, class_column=guessed_class))
     explicit = _name_columns(files, options, roles)
-    values = _count_plain(files, explicit)
-    is_plain = values is not None
-    if values is None:
-        values = _count_values(files, reader)
+    counted = _count_plain(files, explicit)
+    values = _count_values(files, reader) if counted is None else counted.values
     if guessed_class is not None:
         _refuse_lists(guessed_class, roles, values, options, file)
     label, concepts = roles.get("class", ""), roles.get("concepts", "")
@@ -107,9 +127,12 @@ def decide_columns(files: Files, options: ReadOptions) -> tuple[ReadOptions, tup
     notes = [*trial.notes, *describe_fields(fields, file)]
     if trial.images["class_name"].eq(ALL_IMAGES).all():
         notes += offer_class(fields, file)
-    if is_plain:
-        options = replace(explicit, field=decided, names=names)
-    return options, tuple(notes)
+    if counted is None:
+        return Decided(options, tuple(notes), None)
+    options = replace(explicit, field=decided, names=names)
+    # Where classes have other names than in the files, they are counted by these.
+    singles = counted.singles if plain_columns(files, options) else None
+    return Decided(options, tuple(notes), singles)
 
 
 def _name_columns(files: Files, options: ReadOptions, roles: Mapping[str, str]) -> ReadOptions:
@@ -194,10 +217,15 @@ def _decide_fields(
     return decided, fields
 
 
-def _count_plain(
-    files: Files, options: ReadOptions
-) -> Mapping[str, Mapping[str | None, int]] | None:
-    """Count the rows of each class in columns that are plain.
+class _PlainCounts(NamedTuple):
+    """Rows with each value of the column of classes, by its name, and totals by clean names."""
+
+    values: Mapping[str, Mapping[str | None, int]]
+    singles: Singles
+
+
+def _count_plain(files: Files, options: ReadOptions) -> _PlainCounts | None:
+    """Count the rows of columns that are plain.
 
     None where some are not, or a name is not sound: then rows are read as of any table.
     """
@@ -205,23 +233,45 @@ def _count_plain(
     if not plain:
         return None
     label, concepts = plain["label"], plain["concepts"]
+    unread = {clean_name(name) for name in files.columns.names} - {
+        clean_name(label),
+        clean_name(concepts),
+    }
 
     def count(batches: Batches) -> Batches:
         for batch in batches:
-            names = encode_names(batch[label])
-            of_lists = encode_names(batch[concepts].flatten())
-            is_sound = (names.codes >= 0).all() and (of_lists.codes >= 0).all()
-            raw = batch[label].cast(pa.string())
-            counted = pa.table({"value": raw}).group_by("value").aggregate([([], "count_all")])
-            counted = counted.rename_columns({"count_all": "n_rows"})
-            faults = pa.repeat(0 if is_sound else 1, len(counted)).cast(pa.int64())
-            yield pack(counted.append_column("n_faults", faults))
+            raw = pa.table({"value": batch[label].cast(pa.string())})
+            counted = raw.group_by("value").aggregate([([], "count_all")])
+            yield _add_kind("value", counted.rename_columns(["label", "n_images"]))
 
-    table = run(files.scan, count, MOST_VALUES)
-    if len(table) > MOST_VALUES or any(table["n_faults"].to_pylist()):
+            names, of_lists = encode_names(batch[label]), encode_names(batch[concepts].flatten())
+            if (names.codes >= 0).all() and (of_lists.codes >= 0).all():
+                images = batch.select([label, concepts]).rename_columns(["label", "concepts"])
+                yield _add_kind("name", names_table(images))
+            else:
+                yield _add_kind("fault", pa.table({"n_images": [batch.num_rows]}))
+
+    table = run(lambda kernel: files.scan(kernel, unread), count, _MOST_CELLS)
+    kinds = {part: table.filter(pc.equal(table["kind"], part)) for part in ("value", "name")}
+    rows = kinds["value"].select(["label", "n_images"]).to_pylist()
+    n_counted = sum(map(len, kinds.values()))
+    if n_counted < len(table) or len(table) > _MOST_CELLS or len(rows) > MOST_VALUES:
         return None
-    counts = zip(table["value"].to_pylist(), table["n_rows"].to_pylist(), strict=True)
-    return {label: dict(sorted(counts, key=lambda count: (-count[1], count[0])))}
+
+    counts = sorted(
+        ((row["label"], row["n_images"]) for row in rows), key=lambda count: (-count[1], count[0])
+    )
+    return _PlainCounts({label: dict(counts)}, singles_of(kinds["name"]))
+
+
+def _add_kind(kind: str, table: pa.Table) -> pa.RecordBatch:
+    """Pack counts of a kind, with the columns of all kinds."""
+    columns: dict[str, Any] = {"kind": pa.repeat(kind, len(table))}
+    for name in ("label", "concept"):
+        is_there = name in table.column_names
+        columns[name] = table[name] if is_there else pa.nulls(len(table), pa.string())
+    columns["n_images"] = table["n_images"].cast(pa.int64())
+    return pack(pa.table(columns))
 
 
 def _count_values(files: Files, reader: RowReader) -> Mapping[str, Mapping[str | None, int]]:

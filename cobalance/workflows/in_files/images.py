@@ -57,10 +57,13 @@ class FileImages:
         As an engine reads them.
     options : ReadOptions
         From `decide_columns`.
+    counted : Singles or None
+        Totals of all images, if they are known.
     """
 
     files: Files
     options: ReadOptions
+    counted: Singles | None = None
     _unread: Collection[str] = field(init=False)
     _plain: Mapping[str, str] = field(init=False)
 
@@ -106,7 +109,7 @@ class FileImages:
     @cached_property
     def singles(self) -> Singles:
         """Totals of all images."""
-        return read_singles(self.scan())
+        return self.counted or read_singles(self.scan())
 
     @property
     def digest(self) -> int:

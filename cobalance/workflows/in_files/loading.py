@@ -100,8 +100,8 @@ def load_files(
     """
     with open_files(path, engine, master, progress) as files:
         progress("count images", 0, None)
-        options, notes = decide_columns(files, options)
-        totals, stamp = _totals(FileImages(files, options)), files.stamp
+        options, notes, singles = decide_columns(files, options)
+        totals, stamp = _totals(FileImages(files, options, singles)), files.stamp
     report = write_totals(
         store,
         dataset,

@@ -92,8 +92,8 @@ def counted_here(images, **options):
 
 def counted_there(engine, path, mining, max_cliques=10**6, **given):
     files = engine(path)
-    options, _ = decide_columns(files, ReadOptions(**given))
-    return FileImages(files, options).count(mining, max_cliques).cliques
+    options, _, singles = decide_columns(files, ReadOptions(**given))
+    return FileImages(files, options, singles).count(mining, max_cliques).cliques
 
 
 def rows_of(cliques):
@@ -191,8 +191,8 @@ def both(engine, path, **given):
     annotations = read_annotations(path, options)
     here = mine_cliques(incidence_of(annotations), max_size=3, common=())
     files = engine(str(path))
-    decided, notes = decide_columns(files, options)
-    there = FileImages(files, decided)
+    decided, notes, singles = decide_columns(files, options)
+    there = FileImages(files, decided, singles)
     counted = there.count(MiningOptions(3, common=()), 10**6).cliques
     assert counted.classes == here.classes
     assert counted.class_sizes.tolist() == here.class_sizes.tolist()
@@ -259,7 +259,7 @@ def test_more_values_than_a_decision_takes_are_refused(engine, tmp_path, monkeyp
     files = engine(str(tmp_path / "many.parquet"))
     with pytest.raises(InputError, match=r"'n' has more than 30 values\. Set .*n=ignore"):
         decide_columns(files, ReadOptions())
-    decided, _ = decide_columns(files, ReadOptions(field={"n": "bins:5"}))
+    decided, *_ = decide_columns(files, ReadOptions(field={"n": "bins:5"}))
     assert decided.field == {"n": "bins:5"}
 
 
