@@ -7,6 +7,7 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,12 @@ from cobalance.workflows.in_files.spark import spark_session
 from tests.support.memory import peak_mb
 
 _ROWS = 250_000
+
+RUNS: dict[str, Literal["out-of-core", "spark"]] = {
+    "out-of-core": "out-of-core",
+    "spark, which starts its workers": "spark",
+    "spark again": "spark",
+}
 
 
 def write(incidence: Incidence, folder: Path) -> None:
@@ -58,11 +65,7 @@ def main() -> None:
         # with the first count.
         seconds_by_engine = {}
         with spark_session(asked.master):
-            for engine, title in (
-                ("out-of-core", "out-of-core"),
-                ("spark", "spark, which starts its workers"),
-                ("spark", "spark again"),
-            ):
+            for title, engine in RUNS.items():
                 started = time.perf_counter()
                 found = cb.imbalances_in_files(
                     name, engine=engine, **options, max_cliques=10**7

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import threading
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,12 +20,11 @@ from cobalance.counting import Kernel, available_cores, run_shared
 from cobalance.ingest import hub_features
 from cobalance.workflows.in_files.files import FILE, ROW
 
-SETTLED_NS = 2_000_000_000
-"""After which a change has a time of its own, on any usual file system."""
 BATCH = 131_072
 """Rows that are read at once."""
 TASK = 4_000_000
 """Rows of a task: what it has counted is added up at its end, and its memory is free."""
+_SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -197,8 +195,8 @@ def _files_at(path: str) -> list[Path]:
 def stamp_files(files: Sequence[Path]) -> str | None:
     """A hash of where files are, how large they are and when they changed, by their file system.
 
-    None where one has changed just now: it might change again within the same tick of its clock;
-    and where times of change are not kept.
+    None where times of change are not kept, or to the second alone: a file might change twice
+    within one. Taken before a file is read, it never stands for what was changed while it was.
 
     Raises
     ------
@@ -209,11 +207,10 @@ def stamp_files(files: Sequence[Path]) -> str | None:
         return None
 
     hashed = hashlib.sha256()
-    now_ns = time.time_ns()
     for file in files:
         with _readable(file):
             status = file.stat()
-        if now_ns - status.st_ctime_ns < SETTLED_NS:
+        if status.st_ctime_ns % _SECOND_NS == 0:
             return None
 
         # The time of change, unlike that of the content, cannot be set by a program.

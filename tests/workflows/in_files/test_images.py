@@ -18,7 +18,6 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.diagnose.mine import mine
-from cobalance.workflows.in_files import local
 from cobalance.workflows.in_files.images import FileImages
 from cobalance.workflows.in_files.loading import load_files
 from cobalance.workflows.in_files.spark import spark_session
@@ -115,13 +114,7 @@ def test_files_that_changed_are_told(store, both, files):
         mine(store, both[1], MiningOptions(2), max_cliques=10**5)
 
 
-@pytest.fixture
-def settled(monkeypatch):
-    """Files that were written just now count as if they had been written long ago."""
-    monkeypatch.setattr(local, "SETTLED_NS", 0)
-
-
-def test_files_are_not_read_again_to_see_whether_they_changed(store, settled, both, monkeypatch):
+def test_files_are_not_read_again_to_see_whether_they_changed(store, both, monkeypatch):
     def read_all(images):
         raise AssertionError("all images were read")
 
@@ -129,7 +122,7 @@ def test_files_are_not_read_again_to_see_whether_they_changed(store, settled, bo
     assert mine(store, both[1], MiningOptions(2), max_cliques=10**5).created
 
 
-def test_files_that_changed_behind_their_times_are_told(store, settled, both, files):
+def test_files_that_changed_behind_their_times_are_told(store, both, files):
     _, folder, table = files
     before = (folder / "a.parquet").stat()
     others = table[:70].assign(label=[*table["label"][1:70], table["label"][0]])
@@ -139,7 +132,7 @@ def test_files_that_changed_behind_their_times_are_told(store, settled, both, fi
         mine(store, both[1], MiningOptions(2), max_cliques=10**5)
 
 
-def test_files_that_were_only_copied_are_the_same(store, settled, both, files, engine):
+def test_files_that_were_only_copied_are_the_same(store, both, files, engine):
     _, folder, _ = files
     content = (folder / "a.parquet").read_bytes()
     (folder / "a.parquet").unlink()
