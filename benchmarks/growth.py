@@ -27,13 +27,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.ingest import drop_if_there
-from cobalance.app.cli.shared.collector import collector_paused
+from benchmarks.reading import read_any_size
+from cobalance.app.cli.shared.allocator import avoid_huge_pages
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.statements import FINISH
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
@@ -106,18 +105,10 @@ class NoDatabase:
             self.images += expected
 
 
-def read_file(path: Path) -> Any:
-    """Read as the command does, with limits for any size."""
-    many = 1 << 40
-    limits = ReadOptions(max_rows=many, max_mentions=many, max_table_mb=many)
-    with collector_paused():
-        return read_annotations(path, limits)
-
-
 def load(path: Path, with_database: bool) -> tuple[float, float, float, float]:
     """Read and load: seconds of reading and of loading, CPU seconds, peak MB of this process."""
     start = time.perf_counter()
-    annotations = read_file(path)
+    annotations = read_any_size(path)
     read = time.perf_counter()
     settings = Settings.from_environment()
     opened = open_store(settings) if with_database else nullcontext(cast(GraphStore, NoDatabase()))
@@ -152,8 +143,7 @@ def main() -> None:
     parser.add_argument("--small", type=int, default=100_000)
     parser.add_argument("--written", type=int, nargs="*", default=[100_000, 500_000])
     options = parser.parse_args()
-    # As the command has it.
-    os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
+    avoid_huge_pages()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -16,7 +16,6 @@ import argparse
 import gc
 import json
 import multiprocessing
-import os
 import subprocess
 import sys
 import time
@@ -27,7 +26,9 @@ import msgspec
 
 from benchmarks.coco_file import CLASSES, write_coco
 from benchmarks.figures import report
+from cobalance.app.cli.shared.allocator import avoid_huge_pages
 from cobalance.app.cli.shared.collector import collector_paused
+from cobalance.base.records import Annotations
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.outline import outline_of
@@ -107,10 +108,15 @@ def read_table(path: Path) -> int:
         return len(read_annotations(path).mentions)
 
 
+def read_any_size(path: Path) -> Annotations:
+    """Read as the command does, with limits for any size."""
+    with collector_paused():
+        return read_annotations(path, ANY_SIZE)
+
+
 def read_large_table(path: Path) -> int:
     """Read a table of any size; gives the number of mentions."""
-    with collector_paused():
-        return len(read_annotations(path, ANY_SIZE).mentions)
+    return len(read_any_size(path).mentions)
 
 
 def cold_seconds(coco: Path) -> float:
@@ -174,8 +180,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--parquet-rows", type=int, default=10_000_000)
     options = parser.parse_args()
-    # As the command has it.
-    os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
+    avoid_huge_pages()
     DATA.mkdir(exist_ok=True)
     coco = DATA / f"coco-{options.images}.json"
     if not coco.exists():

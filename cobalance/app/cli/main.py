@@ -22,6 +22,7 @@ from typer.main import get_command
 
 from cobalance.app.cli.shared import (
     Terminal,
+    avoid_huge_pages,
     collector_paused,
     complete_names,
     imports_deferred,
@@ -334,10 +335,7 @@ def run() -> NoReturn:
 
         rich_utils.Console = Terminal  # type: ignore[attr-defined]
 
-    # Arrow's allocator asks for pages of 2 MB, which Linux may take long to put together: reading
-    # ten million images took 22 s in place of 13 (`python -m benchmarks.reading`).
-    os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
-
+    avoid_huge_pages()
     sys.excepthook = print_traceback
     state: dict[str, bool] = {}
     arguments = debug_first(sys.argv[1:])

@@ -1,4 +1,5 @@
 from . import tables as tables
+from .allocator import avoid_huge_pages as avoid_huge_pages
 from .assignments import (
     assigned as assigned,
     given as given,
