@@ -201,6 +201,10 @@ class Metadata:
         # Row -1, of no image, stays -1.
         image = np.append(new_row, -1)[self.image]
         rows = np.flatnonzero(image >= 0)
+        # Taking all rows would copy every column.
+        if len(rows) == len(image):
+            return replace(self, image=image)
+
         columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         return Metadata(image[rows], columns, numbers)
