@@ -101,7 +101,7 @@ def load_files(
     with open_files(path, engine, master, progress) as files:
         progress("count images", 0, None)
         options, notes, singles = decide_columns(files, options)
-        totals, stamp = _totals(FileImages(files, options, singles)), files.stamp
+        totals = _totals(FileImages(files, options, singles))
     report = write_totals(
         store,
         dataset,
@@ -115,7 +115,7 @@ def load_files(
                 **{name: getattr(options, name) for name in READ},
             }
         ),
-        files_stamp=stamp,
+        files_stamp=files.stamp,
         if_exists=if_exists,
         progress=progress,
     )

@@ -58,7 +58,7 @@ class ParquetRows:
 
     def __init__(self, path: str, files: Sequence[Path]) -> None:
         self.path = path
-        self.stamp = stamp_files(files)
+        self.stamp = _stamp_files(files)
         # What files say of themselves is read once.
         footers = {file: _metadata(file) for file in files}
         self.schema = _common_schema(footers, path)
@@ -192,7 +192,7 @@ def _files_at(path: str) -> list[Path]:
     return files
 
 
-def stamp_files(files: Sequence[Path]) -> str | None:
+def _stamp_files(files: Sequence[Path]) -> str | None:
     """A hash of where files are, how large they are and when they changed, by their file system.
 
     None where times of change are not kept, or to the second alone: a file might change twice
