@@ -236,11 +236,14 @@ def unfold(page: Page, label: str) -> None:
 
 def walk(page: Page, to: Locator, key: str = "Tab") -> None:
     """Press Tab, or Shift+Tab, until something has the focus, which is seen."""
-    for _ in range(200):
-        if to.evaluate("one => one.matches(':focus-within')"):  # a table's cells are within it
-            break
+    # A table's cells are within it. A page that refreshes may take the focus away, and so both
+    # are asked at once, and the way may begin anew.
+    for _ in range(400):
+        if to.evaluate("one => one.matches(':focus-visible, :has(:focus-visible)')"):
+            return
         page.keyboard.press(key)
-    assert to.evaluate("one => one.matches(':focus-visible, :has(:focus-visible)')")
+
+    raise AssertionError("it does not get the focus, or it is not seen")
 
 
 def graph(page: Page, expression: str) -> Any:
