@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from cobalance.base import Annotations, Declaration, InputError, Progress, misfit
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.trees import FileTree, open_tree
+from cobalance.ingest.trees import FileTree, cannot_read, open_tree
 
 HEAD = 65_536  # bytes that detection sees
 
@@ -217,9 +217,7 @@ def read_start(path: Path) -> bytes:
             str(path), None, "there is no such file", "Check the path and its spelling."
         ) from None
     except OSError as error:
-        raise InputError(
-            str(path), None, f"cannot be read ({error.strerror or error})", "Check its permissions."
-        ) from None
+        raise cannot_read(path, error) from None
 
 
 def read_text(path: Path, content: str = "text") -> str:

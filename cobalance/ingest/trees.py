@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Literal, TypeVar
 
 from cobalance.base import ZIP_METHODS, InputError
 from cobalance.ingest.outline import Outline, read_outline
@@ -348,8 +348,11 @@ def lines_of(file: IO[Line], source: str) -> Iterator[Line]:
 
 
 def is_tree(path: Path) -> bool:
-    """Whether a path is a folder, a ZIP archive, or a uncompressed tar archive."""
-    return path.is_dir() or _archive_kind(path) is not None
+    """Whether a path is a folder, a ZIP archive, or an uncompressed tar archive.
+
+    InputError if it may not be read.
+    """
+    return _tree_kind(path) is not None
 
 
 @contextmanager
@@ -364,7 +367,7 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
     """
     with ExitStack() as stack:
         try:
-            match "folder" if path.is_dir() else _archive_kind(path):
+            match _tree_kind(path):
                 case "folder":
                     tree: FileTree = _Folder(path, most_files)
                 case "zip":
@@ -384,12 +387,22 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
         yield tree
 
 
-def _archive_kind(path: Path) -> str | None:
-    if not path.is_file():
-        return None
+def cannot_read(path: Path, error: OSError) -> InputError:
+    """The error for a file that may not be read."""
+    reason = f"cannot be read ({error.strerror or error})"
+    return InputError(str(path), None, reason, "Check its permissions.")
 
-    with path.open("rb") as file:
-        head = file.read(512)
+
+def _tree_kind(path: Path) -> Literal["folder", "zip", "tar"] | None:
+    try:
+        if path.is_dir():
+            return "folder"
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise cannot_read(path, error) from None
 
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"

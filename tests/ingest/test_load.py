@@ -303,3 +303,10 @@ def test_two_coco_images_of_one_file_are_noted(write):
     found = read_annotations(write(json.dumps(document)))
     assert len(found.images) == 2
     assert any("1 file of several images each, such as a.jpg" in note for note in found.notes)
+
+
+def test_what_the_system_does_not_let_read_is_said_in_a_sentence(tmp_path, failure):
+    """As a folder without the right to look into it; a test may run as one who has all rights."""
+    error = failure(tmp_path / f"{'x' * 300}.csv")
+    assert error.reason == "cannot be read (File name too long)"
+    assert render(error.remedy) == "Check its permissions."

@@ -31,7 +31,11 @@ def with_saved(path: Path, options: ReadOptions) -> ReadOptions:
         The file of choices cannot be used.
     """
     file = saved_file(path)
-    if not file.is_file():
+    try:
+        is_there = file.is_file()
+    except OSError:  # nor may the file beside it be read, which says so
+        is_there = False
+    if not is_there:
         return options
 
     try:

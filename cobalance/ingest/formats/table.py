@@ -18,8 +18,10 @@ from cobalance.base import (
     Metadata,
     Progress,
     Setting,
+    agree,
     clean_name,
     inflect,
+    shorten_list,
 )
 from cobalance.ingest import frames
 from cobalance.ingest.captions import (
@@ -42,6 +44,7 @@ from cobalance.ingest.tables.columns import (
     ColumnMap,
     map_columns,
     no_column,
+    refuse_unusable,
     text_column,
 )
 from cobalance.ingest.tables.concept_cells import read_cells, read_scores
@@ -108,8 +111,9 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     if boxes is not None:
         numbers, n_unsized = read_boxes(boxes, images, rows)
         if n_unsized:
-            text = "relative boxes left out, as no columns name the images' width and height"
-            notes.append(f"{n_unsized:,} {text}")
+            boxes_left_out = inflect(n_unsized, "relative boxes")
+            text = "left out, as no columns name the images' width and height"
+            notes.append(f"{boxes_left_out} {text}")
 
     if boxes is not None and boxes.object:
         columns.of["object"] = boxes.object
@@ -117,10 +121,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         mentions.append(_objects(boxes, columns, numbers, rows, options))
         numbers = {}
 
-    if several_classes:
-        notes.append("images have rows of several labels, which are concepts")
-    if further.any():
-        notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
+    notes += _note_rows(int(further.sum()), several_classes=several_classes)
     labels, label_notes = _labels(table, columns, images, rows, options, progress)
     texts = _texts(table, columns)
     progress("check", table.n_rows, table.n_rows)
@@ -132,6 +133,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         mentions = [_move_mentions(part, image_row, rows) for part in mentions]
         is_image &= image_row == np.arange(table.n_rows)
     others = _others(table, columns, options)
+    label_notes = (*label_notes, *_note_unusable(table, options))
     guesses = ", ".join([*columns.guessed, *notes])
     return frames.annotations(
         images,
@@ -171,6 +173,17 @@ def _name_several_things(table: Table, columns: ColumnMap, options: ReadOptions)
     pairs = np.unique(image * (label.max() + 2) + label + 1)
     n_labels = np.bincount(pairs // (label.max() + 2) + 1)
     return bool((n_labels > 1).sum() > _FEW * (n_labels > 0).sum())
+
+
+def _note_rows(n_further: int, *, several_classes: bool) -> list[str]:
+    """Notes on images of several rows."""
+    notes = []
+    if several_classes:
+        notes.append("images have rows of several labels, which are concepts")
+    if n_further:
+        verb = agree(n_further, "adds", "add")
+        notes.append(f"{inflect(n_further, 'rows')} {verb} concepts to images of earlier rows")
+    return notes
 
 
 def _require_rows(table: Table) -> None:
@@ -374,6 +387,23 @@ def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str,
         with_role = {*table.columns}
     left_out = with_role - asked_columns
     return omit(table.columns, left_out)
+
+
+def _note_unusable(table: Table, options: ReadOptions) -> tuple[str, ...]:
+    """A note on the columns whose types no reader can use; InputError where one is asked for."""
+    for name in field_choices(options):
+        refuse_unusable(table, name, Setting("field"))
+
+    # Bytes are pictures, which are not left out.
+    left_out = [
+        f"{name} ({kind.partition('<')[0]})"
+        for name, kind in table.unusable.items()
+        if "binary" not in kind
+    ]
+    if not left_out:
+        return ()
+    listed = shorten_list(left_out)
+    return (f"{table.problems.file}: columns left out, as their types cannot be used: {listed}",)
 
 
 def _labels(

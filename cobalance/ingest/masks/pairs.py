@@ -222,6 +222,13 @@ class _Search:
                     self.add(match.path, match.image)
         self._drawn.update(self._without_images(candidates))
 
+    @cached_property
+    def _others_are_photographs(self) -> bool:
+        """Whether there are pictures that are not called as masks, and do not look like any."""
+        others = filterfalse(self._may_be_drawn, self._paths)
+        first = list(islice(others, MOST_LOOKS_A_FOLDER))
+        return bool(first) and not any(map(self._looks, first))
+
     def _folder(self, path: str) -> _Folder:
         return self._folders[path.rpartition("/")[0]]
 
@@ -266,10 +273,12 @@ class _Search:
     def _is_drawn(self, group: Sequence[str], matches: Sequence[_Match]) -> bool:
         """Whether the pictures of a folder that are called as masks are drawn of others."""
         folder = self._folder(group[0])
+        # Masks of other names than their images are still none: beside a folder for these, or where
+        # no other picture looks like one. A class may be called mask, too.
         if len(matches) < _SHARE * len(group):
-            # Masks of other names than their images are still none, beside a folder for these.
-            is_beside = folder.is_drawn and folder.place in self._places_of_images
-            return is_beside and look_at(group, self._looks)
+            is_beside = folder.place in self._places_of_images
+            return folder.is_drawn and self._look_drawn(group, without_others=is_beside)
+
         is_weak = folder.is_weak
         if not folder.is_drawn:
             is_weak = all(map(attrgetter("is_weak"), map(file_words, group)))
@@ -278,8 +287,14 @@ class _Search:
 
         # Classes may be called mask and face, and their pictures 1.jpg both.
         sure = list(islice(filter(attrgetter("image"), matches), MOST_LOOKS_A_FOLDER))
+        if not sure:
+            return folder.is_drawn and self._look_drawn(group)
         masks, images = map(attrgetter("path"), sure), map(attrgetter("image"), sure)
-        return bool(sure) and all(map(self._looks, masks)) and not any(map(self._looks, images))
+        return all(map(self._looks, masks)) and not any(map(self._looks, images))
+
+    def _look_drawn(self, group: Sequence[str], *, without_others: bool = False) -> bool:
+        """Whether pictures look drawn, and others, which are asked unless left out, do not."""
+        return look_at(group, self._looks) and (without_others or self._others_are_photographs)
 
     def _without_images(self, candidates: Iterable[str]) -> list[str]:
         """Pictures called as masks without images of theirs, beside others or alone."""

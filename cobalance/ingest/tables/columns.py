@@ -117,15 +117,21 @@ def _require_column(table: Table, given: str, setting: Setting) -> str:
     name = clean_name(given)
     if name in table.columns:
         return name
+
+    refuse_unusable(table, name, setting)
+    raise table.problems.fatal(
+        f"there is no column {name!r}",
+        (suggest_names(name, table.columns, "Its columns"), " Set ", setting, " to one of them."),
+    )
+
+
+def refuse_unusable(table: Table, name: str, setting: Setting) -> None:
+    """Raise InputError for a column whose type no reader can use."""
     if name in table.unusable:
         raise table.problems.fatal(
             f"the column {name!r} holds {table.unusable[name]}, which cannot be used",
             ("Save it as text, or choose another ", setting, "."),
         )
-    raise table.problems.fatal(
-        f"there is no column {name!r}",
-        (suggest_names(name, table.columns, "Its columns"), " Set ", setting, " to one of them."),
-    )
 
 
 def no_column(table: Table, role: str, what: str) -> str:

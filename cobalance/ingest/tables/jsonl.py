@@ -15,12 +15,17 @@ from cobalance.ingest.coco import coco_kind
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.outline import outline_of
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.guesses import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
+from cobalance.ingest.tables.row_values import NAMES
 from cobalance.ingest.trees import LONGEST_LINE, lines_of
 from cobalance.ingest.unread_json import unread_form
 
 _DEEPEST = 3  # keys in one another, as in lists of objects with attributes
 _LINES = (".jsonl", ".ndjson", ".odgt")
+# An image as an object has one of these, as Hugging Face's `Image` has a path beside its bytes.
+_PLACES = ("path", "file_name", "filename", "uri", "url")
+_PLACES_OF_IMAGES = {*USUAL_NAMES["id"], *USUAL_NAMES["uri"]}
 _NAMES_OF_IMAGES = {"id", "image", "image_id", "file_name", "filename", "image_path", "path"}
 _Row = dict[str, msgspec.Raw]
 _ROWS = msgspec.json.Decoder(_Row | list[_Row])
@@ -47,14 +52,16 @@ class JsonLines:
             return False
 
         outline = outline_of(path)
-        is_deep = max(map(len, outline.paths), default=0) > _DEEPEST
-        if is_deep or unread_form(outline, str(path)) is not None:
-            return False
-        if outline.root != "object":
-            return True
-        # Any document is an object: one that is a table's only row has a column that is called so.
         names = {name.lower() for name in outline.top}
-        return path.suffix in _LINES or not names.isdisjoint(_NAMES_OF_IMAGES)
+        names_image, is_lines = not names.isdisjoint(_NAMES_OF_IMAGES), path.suffix in _LINES
+
+        # What a line of a table says beside its image may be as deep as it likes.
+        is_deep = max(map(len, outline.paths), default=0) > _DEEPEST
+        is_foreign = is_deep and not (names_image and is_lines)
+        if is_foreign or unread_form(outline, str(path)) is not None:
+            return False
+        # Any document is an object: one that is a table's only row has a column that is called so.
+        return outline.root != "object" or is_lines or names_image
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; numbers, booleans and lists stay as written."""
@@ -113,7 +120,7 @@ def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:
 
     problems.within("table_mb", EMPTY_CELL * len(places) * len(rows))
     return pa.table(
-        {name: _spread(_column(values[name]), places[name], len(rows)) for name in places}
+        {name: _spread(_column(name, values[name]), places[name], len(rows)) for name in places}
     )
 
 
@@ -126,16 +133,31 @@ def _spread(column: pa.Array, places: list[int], n_rows: int) -> pa.Array:
     return column.take(pa.array(position, mask=position < 0))
 
 
-def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
+def _column(name: str, values: Sequence[msgspec.Raw]) -> pa.Array:
     """Strings as text, other values as written; null is null."""
     # All at once: joining is safe, as each is one complete JSON value.
     try:
         return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
     except msgspec.ValidationError:
-        return pa.array([_text(bytes(value)) for value in values], TEXT)
+        keys = _keys_of_names(name)
+        return pa.array([_text(bytes(value), keys) for value in values], TEXT)
 
 
-def _text(value: bytes) -> str | None:
+def _keys_of_names(column: str) -> Sequence[str]:
+    """Keys by which an object is named in a column that is called as images or classes are."""
+    name = normal_name(column)
+    if name in _PLACES_OF_IMAGES:
+        return _PLACES
+    return NAMES if name in USUAL_NAMES["class"] else ()
+
+
+def _text(value: bytes, keys: Sequence[str]) -> str | None:
+    """Return a value as text; an object becomes its name, where one of the keys has it."""
     if value[:1] == b'"':
         return _STRING.decode(value)
+    if value[:1] == b"{" and keys:
+        record = msgspec.json.decode(value)
+        named = next((record[key] for key in keys if isinstance(record.get(key), str)), None)
+        if named is not None:
+            return str(named)
     return None if value == b"null" else value.decode()

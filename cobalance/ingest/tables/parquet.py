@@ -1,4 +1,4 @@
-"""Parquet files; names, integers and booleans become text."""
+"""Parquet files; names, integers, booleans, decimals and dates become text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -297,7 +297,7 @@ def readable(problems: Problems) -> Iterator[None]:
 
 
 def is_usable(kind: pa.DataType) -> bool:
-    """Whether a column of this type can hold names, numbers or concepts."""
+    """Whether a column of this type can hold names, numbers, dates or concepts."""
     if pa.types.is_dictionary(kind):
         return is_usable(kind.value_type)
     if is_list_type(kind):
@@ -308,6 +308,10 @@ def is_usable(kind: pa.DataType) -> bool:
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_time(kind)
         or pa.types.is_null(kind)
     )
 

@@ -222,7 +222,7 @@ def test_a_row_for_each_image_and_concept(form, write, tmp_path):
         ImageRecord("b", "dog", (Mention("bed"),)),
         ImageRecord("c", "dog"),
     ]
-    assert "1 rows add concepts to images of earlier rows" in annotations.notes[0]
+    assert "1 row adds concepts to images of earlier rows" in annotations.notes[0]
 
 
 def test_rows_of_an_image_that_disagree(write, failure):

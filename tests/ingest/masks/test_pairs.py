@@ -126,6 +126,26 @@ def test_masks_without_the_names_of_their_images_are_none():
     assert masks_of(*paths, looks=lambda path: False).images == paths
 
 
+@pytest.mark.parametrize("folder", ["masks", "SegmentationClass", "ground_truth", "annotations"])
+@pytest.mark.parametrize(
+    "names", [["cats_1", "dogs_1"], ["mask_cats_1", "mask_dogs_1"], ["1", "2"]]
+)
+def test_a_folder_of_masks_beside_folders_of_classes_is_no_class(folder, names):
+    images = ["cats/1.jpg", "cats/2.jpg", "dogs/1.jpg", "dogs/2.jpg"]
+    masks = [f"{folder}/{name}.png" for name in names]
+    assert masks_of(*images, *masks, looks=lambda path: path.endswith("png")).images == images
+    for split in ("train", "val"):
+        paths = [f"{split}/{path}" for path in (*images, *masks)]
+        read = masks_of(*paths, looks=lambda path: path.endswith("png"))
+        assert read.images == [f"{split}/{path}" for path in images]
+
+
+def test_drawn_pictures_of_all_classes_are_images():
+    """Sketches, of which a class is called mask."""
+    paths = ["hat/1.png", "mask/7.png", "shoe/2.png"]
+    assert masks_of(*paths, looks=lambda path: True).images == paths
+
+
 def test_a_class_folder_that_is_numbered_is_none_of_labels():
     paths = ["label_0/label_0_1.jpg", "label_1/label_1_1.jpg", "label_0_2.jpg"]
     assert masks_of(*paths, looks=lambda path: False).images == sorted(paths)

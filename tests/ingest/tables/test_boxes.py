@@ -44,7 +44,7 @@ def test_relative_boxes_without_sizes_are_left_out_and_codes_keep_their_column(w
     path = write("image,class_id,xmin,ymin,xmax,ymax\n1.jpg,3,0.1,0.2,0.3,0.4\n2.jpg,,,,,\n")
     found = read_annotations(path)
     assert mentions(found) == [("1.jpg", "class_id: 3", None)]
-    assert "1 relative boxes left out, as no columns name" in found.notes[0]
+    assert "1 relative box left out, as no columns name" in found.notes[0]
     named = read_annotations(path, ReadOptions(names={"class_id": {"3": "car"}}))
     assert mentions(named) == [("1.jpg", "car", None)]
     assert found.images["id"].tolist() == ["1.jpg", "2.jpg"]

@@ -87,3 +87,20 @@ def test_ignored_regions_of_crowdhuman_are_no_objects(write):
     annotations = read_annotations(write("".join(f"{json.dumps(row)}\n" for row in rows)))
     assert annotations.mentions["concept"].tolist() == ["person"] * 3
     assert annotations.mentions["x_px"].tolist() == [1.0, 5.0, 1.0]
+
+
+def test_an_object_in_a_column_of_images_or_classes_is_what_it_is_named_by(write):
+    """As Hugging Face's datasets writes images that it does not decode."""
+    rows = [
+        {"image": {"bytes": None, "path": "im/0.jpg"}, "label": {"id": 3, "name": "cat"}, "n": 1},
+        {"image": {"file_name": "im/1.jpg", "width": 64}, "label": "dog"},
+    ]
+    read = read_annotations(write("".join(f"{json.dumps(row)}\n" for row in rows)))
+    assert read.images["id"].tolist() == read.images["uri"].tolist() == ["im/0.jpg", "im/1.jpg"]
+    assert read.images["class_name"].tolist() == ["cat", "dog"]
+
+
+def test_what_a_line_says_beside_its_image_may_be_deep(write):
+    row = {"file_name": "0.jpg", "label": "a", "concepts": ["x"], "meta": {"a": {"b": {"c": "p"}}}}
+    read = read_annotations(write(f"{json.dumps(row)}\n", "deep.jsonl"))
+    assert [(r.id, [m.concept for m in r.mentions]) for r in read.records()] == [("0.jpg", ["x"])]

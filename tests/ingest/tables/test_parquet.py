@@ -3,6 +3,7 @@
 import datetime
 import subprocess
 import sys
+from decimal import Decimal
 from itertools import permutations
 
 import pandas as pd
@@ -151,11 +152,49 @@ def test_lists_of_names_that_each_row_group_codes_on_its_own(item, tmp_path):
 
 
 def test_column_of_an_unusable_type(tmp_path, failure):
-    day = datetime.date(2020, 1, 1)
-    path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]], "day": [day]})
-    error = failure(path, ReadOptions(split_column="day"))
-    assert error.reason == "the column 'day' holds date32[day], which cannot be used"
-    assert "split_column" in render(error.remedy)
+    site = {"country": "NL"}
+    columns = {"id": ["a"], "label": ["x"], "concepts": [["y"]], "site": [site]}
+    path = save(tmp_path / "data", columns)
+    for options, setting in (
+        (ReadOptions(split_column="site"), "split_column"),
+        (ReadOptions(field={"site": "values"}), "field"),
+    ):
+        error = failure(path, options)
+        kind = "struct<country: string>"
+        assert error.reason == f"the column 'site' holds {kind}, which cannot be used"
+        assert setting in render(error.remedy)
+
+    assert read_annotations(path).notes[1] == (
+        f"{path}: columns left out, as their types cannot be used: site (struct)"
+    )
+
+
+def test_dates_and_decimals_are_those_of_the_same_rows_as_csv(tmp_path):
+    days = [datetime.date(2020, 1 + at % 3, 5) for at in range(12)]
+    hours = [datetime.datetime(2020, 1, 1, 6 * (at % 4), tzinfo=datetime.UTC) for at in range(12)]
+    columns = {
+        "id": [str(at) for at in range(12)],
+        "label": ["x", "y"] * 6,
+        "day": days,
+        "seen": hours,
+        "dose": [Decimal("1.10") + at % 2 for at in range(12)],
+    }
+    path = save(tmp_path / "data", columns)
+    table = tmp_path / "data.csv"
+    pd.DataFrame(columns).to_csv(table, index=False)
+
+    for field in ({}, {"day": "month", "seen": "hour"}):
+        typed, written = (
+            read_annotations(file, ReadOptions(field=field)) for file in (path, table)
+        )
+        concepts = [
+            sorted((m.concept, r.id) for r in read.records() for m in r.mentions)
+            for read in (typed, written)
+        ]
+        assert concepts[0] == concepts[1]
+        shown = {concept for concept, _ in concepts[0]}
+        assert {"dose: 1.10", "dose: 2.10"} <= shown
+        assert len(shown) == (9 if field else 2)  # three months and four hours
 
 
 def test_cut_off_and_garbage(tmp_path, failure):
@@ -180,6 +219,7 @@ def test_two_columns_of_one_name(tmp_path, failure):
 
 READ_AND_SAMPLE = """
 import sys
+from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
 from cobalance.base.errors import InputError
