@@ -67,6 +67,7 @@ from .dataset.cliques import (
     mining_of as mining_of,
     read_cliques as read_cliques,
     read_mining_options as read_mining_options,
+    require_size as require_size,
 )
 from .dataset.incidence_table import (
     SplitIncidence as SplitIncidence,

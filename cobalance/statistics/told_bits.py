@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base import FloatArray, IntArray, optimize, positions_of, sparse, special
+from cobalance.base import (
+    FloatArray,
+    IntArray,
+    hash_texts,
+    mix_bits,
+    optimize,
+    positions_of,
+    sparse,
+    special,
+)
 from cobalance.counting import Incidence
 
 MOST_IMAGES = 20_000
@@ -26,7 +35,7 @@ class ToldBits:
         Of the class of each held-out image, all classes being as likely: at most the logarithm of
         their number, 0 where nothing is told, below 0 where what was learned misleads.
     labels : int64 array, shape (n_images,)
-        The class of each.
+        The class of each, in the order of `by_image`, which follows from what images show.
     most : float
         Bits that tell the class for certain: 1 of two classes, 2 of four; 0 of one.
     """
@@ -70,7 +79,8 @@ def concepts_alone(
     ----------
     images : Incidence
         Real images. Each of five folds is told by what is learned from the others; of more than
-        20,000 images a seeded sample. Of fewer than five, or of one class, nothing can be told.
+        20,000 images a seeded sample. Both are of images in an order by what they show, so that
+        their own order says nothing. Of fewer than five, or of one class, nothing can be told.
     further : Incidence, optional
         Further images to learn from, such as planned ones. Concepts and classes that real images
         lack are left out.
@@ -98,7 +108,7 @@ def concepts_alone(
     if len(sample) < FOLDS or n_with_images < 2:
         return ToldBits(np.zeros(0), np.zeros(0, dtype=np.int64), 0.0)
 
-    real = images.take(np.sort(sample))
+    real = images.take(_by_content(images)[np.sort(sample)])
     shows, labels = real.matrix(), real.labels.astype(np.int64)
     n_classes = len(images.classes)
     fold = np.random.default_rng(1).permutation(len(labels)) % FOLDS
@@ -121,6 +131,17 @@ def concepts_alone(
     most = float(np.log2(len(np.unique(labels))))
     of_own_class = chances[np.arange(len(labels)), labels]
     return ToldBits(most + np.log2(np.maximum(of_own_class, _LEAST_CHANCE)), labels, most)
+
+
+def _by_content(images: Incidence) -> IntArray:
+    """Positions of images in an order that follows from their classes and concepts alone."""
+    class_hashes = hash_texts(images.classes) + np.uint64(1)  # a concept may have a class's name
+    concept_hashes = mix_bits(hash_texts(images.concepts))
+
+    # Sums wrap around at 64 bits.
+    sums = np.append(np.uint64(0), np.cumsum(concept_hashes[images.indices], dtype=np.uint64))
+    shown = sums[images.indptr[1:]] - sums[images.indptr[:-1]]
+    return np.argsort(mix_bits(class_hashes[images.labels] + shown), kind="stable")
 
 
 def _as_in(

@@ -35,7 +35,7 @@ from cobalance.generation import (
     measure_planner,
     simulate_baseline,
 )
-from cobalance.graph import GraphStore, dataset_state, read_cliques
+from cobalance.graph import GraphStore, dataset_state, read_cliques, require_size
 from cobalance.workflows.plan.planners import read_named
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -220,7 +220,9 @@ def compare_dataset(
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     state.require_own_classes("Planning")
-    cliques = read_cliques(store, state, max_size=options.max_size)
+    require_size(state, options.max_size)
+    # All of them, as the test of each goes by how many there are.
+    cliques = read_cliques(store, state)
     incidence, _ = read_named(store, state)
     rows = np.arange(len(cliques))
 

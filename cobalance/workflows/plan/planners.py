@@ -43,6 +43,7 @@ from cobalance.graph import (
     read_cliques,
     read_job,
     read_query_progress,
+    require_size,
     write_plan,
 )
 from cobalance.statistics import find_rows
@@ -149,7 +150,9 @@ def plan_dataset(
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     require_plannable(state)
-    cliques = read_cliques(store, state, max_size=options.max_size)
+    require_size(state, options.max_size)
+    # All of them, as the test of each goes by how many there are.
+    cliques = read_cliques(store, state)
 
     progress("read images", 0, None)
     images, ids = read_named(store, state)

@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 
 from cobalance.generation import measure, sets_of, simulate
-from cobalance.graph import GraphStore, compare_imbalances, dataset_state, read_asked, read_cliques
-from cobalance.statistics import Comparison, concepts_alone
+from cobalance.graph import (
+    GraphStore,
+    compare_imbalances,
+    dataset_state,
+    read_asked,
+    read_cliques,
+    read_generated_ids,
+)
+from cobalance.statistics import Comparison, ToldBits, concepts_alone
 from cobalance.workflows.plan.planners import read_named
 
 
@@ -29,7 +36,7 @@ def compare_datasets(store: GraphStore, before: str, after: str, **options: Any)
     if comparison.extends:
         foretold = foretell(store, before, after, comparison.summary["size"].tolist())
         planned = foretold and foretold[0]
-    bits = measure_bits(store, before, after, extends=comparison.extends)
+    bits = measure_bits(store, before, after)
     return replace(comparison, planned=planned, bits=bits)
 
 
@@ -58,30 +65,31 @@ def foretell(
     return int(effects["leaning"]), effects["largest"]
 
 
-def measure_bits(store: GraphStore, before: str, after: str, *, extends: bool) -> dict[str, float]:
-    """Bits that concepts alone tell in either dataset; empty unless all images are at hand.
-
-    `extends`: whether the second has all images of the first, so that further ones are learned from
-    beside these, as those of a plan are.
-    """
-    datasets = []
-    for name in (before, after):
-        state = dataset_state(store, name)
-        images, ids = read_named(store, state)
-        # Of a large dataset a sample may be at hand, or counts alone.
-        if images is None or len(images.labels) != sum(dict(state.mined_classes).values()):
-            return {}
-        datasets.append((images, pd.Index(ids)))
-
-    (real, real_ids), (other, other_ids) = datasets
-    told_before = concepts_alone(real)
-    if extends:
-        further = other.take(np.flatnonzero(~other_ids.isin(real_ids)))
-        told_after = concepts_alone(real, further)
-    else:
-        told_after = concepts_alone(other)
+def measure_bits(store: GraphStore, before: str, after: str) -> dict[str, float]:
+    """Bits that concepts alone tell in either dataset; empty unless all images are at hand."""
+    told_before, told_after = _tell(store, before), _tell(store, after)
+    if told_before is None or told_after is None:
+        return {}
     return {
         "bits_before": told_before.bits,
         "bits": told_after.bits,
         "bits_most": told_before.most,
     }
+
+
+def _tell(store: GraphStore, dataset: str) -> ToldBits | None:
+    """Measure how much concepts tell of real images; None unless all images are at hand.
+
+    Generated images are learned from beside the real ones, as those of a plan are.
+    """
+    state = dataset_state(store, dataset)
+    images, ids = read_named(store, state)
+    # Of a large dataset a sample may be at hand, or counts alone.
+    if images is None or len(images.labels) != sum(dict(state.mined_classes).values()):
+        return None
+
+    is_generated = pd.Index(ids).isin(read_generated_ids(store, dataset))
+    real, generated = (
+        images.take(np.flatnonzero(chosen)) for chosen in (~is_generated, is_generated)
+    )
+    return concepts_alone(real, generated)

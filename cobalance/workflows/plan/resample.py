@@ -5,7 +5,13 @@ import pandas as pd
 from cobalance.base import IntArray, Progress, check_known, silent
 from cobalance.counting import Cliques, Incidence, build_incidence
 from cobalance.generation import BASELINES, PlanOptions, image_list
-from cobalance.graph import GraphStore, dataset_state, read_cliques, read_image_concepts
+from cobalance.graph import (
+    GraphStore,
+    dataset_state,
+    read_cliques,
+    read_image_concepts,
+    require_size,
+)
 from cobalance.workflows.plan.compare import compare_all
 
 
@@ -47,7 +53,9 @@ def resample_dataset(
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     state.require_own_classes("Planning")
-    cliques = read_cliques(store, state, max_size=options.max_size)
+    require_size(state, options.max_size)
+    # All of them, as the test of each goes by how many there are.
+    cliques = read_cliques(store, state)
     chosen = options.rows(cliques)
 
     images, incidence = read_listed(store, dataset, state.mining_options().split, progress)

@@ -82,10 +82,12 @@ largest difference is 35.4% → 20.0%; none is widened.'
     if widened:
         widens = f"{widened:,} {agree(widened, 'is', 'are')}"
 
+    n_before = int(measures["leaning_before"])
+    those = "that one" if n_before == 1 else f"those {n_before:,}"
     text = (
-        f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}. The rates of those "
-        f"{measures['leaning_before']:,} differ by {_change(measures, 'difference', '.2f')} in "
-        f"all; the largest difference is {_change(measures, 'largest', '.1%')}; {widens} widened."
+        f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}. The rates of "
+        f"{those} differ by {_change(measures, 'difference', '.2f')} in all; the "
+        f"largest difference is {_change(measures, 'largest', '.1%')}; {widens} widened."
     )
     # Without images nothing is learned of concepts alone.
     if "bits" in measures:

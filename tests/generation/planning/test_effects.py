@@ -188,6 +188,18 @@ def test_what_concepts_alone_tell(incidence_of_counts):
     assert nothing["bits_error"] == 0
 
 
+def test_bits_follow_from_images_and_not_from_their_order(incidence_of_counts):
+    images = incidence_of_counts(
+        {("x", ("cow",)): 31, ("x", ()): 9, ("y", ("cow", "dog")): 20, ("y", ("dog",)): 37}
+    )
+    further = incidence_of_counts({("y", ("cow",)): 6})
+    told = concepts_alone(images, further)
+    assert told.bits > 0.05
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(images.labels))
+        assert concepts_alone(images.take(order), further).bits == told.bits
+
+
 def test_bits_of_further_images_do_not_depend_on_how_they_are_grouped(incidence_of_counts):
     """Planned images of a set count as so many images that show it, whatever names' codes are."""
     real = incidence_of_counts(
@@ -205,5 +217,5 @@ def test_bits_of_further_images_do_not_depend_on_how_they_are_grouped(incidence_
 
     # The error of the mean difference over classes, by hand.
     change = told.by_image - alone.by_image
-    variances = [change[real.labels == code].var() / 50 for code in (0, 1)]
+    variances = [change[told.labels == code].var() / 50 for code in (0, 1)]
     assert told.change_error(alone) == pytest.approx(np.sqrt(sum(variances)) / 2)

@@ -157,7 +157,7 @@ def _with_proof(
     """The comparison with its plan and bits of concepts alone, and numbers of the steps between."""
     names = before.store, before.name, after.name
     sizes, extends = tuple(comparison.summary["size"].tolist()), comparison.extends
-    bits = before.keep(lambda: measure_bits(*names, extends=extends), "bits", after.state, extends)
+    bits = before.keep(lambda: measure_bits(*names), "bits", after.state)
     planned, numbers = None, dict[StepId, str]()
     if extends:
         ordered, accepted = before.keep(
