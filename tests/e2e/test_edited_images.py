@@ -188,7 +188,7 @@ def test_an_image_that_cannot_be_edited_is_given_up_with_its_reason(
     assert set(messages["0"]) == {""}
     assert all(
         text.startswith(
-            "0 of 1 images accepted; given up after 2 candidates, all for one reason: The image "
+            "0 of 1 image accepted; given up after 2 candidates, all for one reason: The image "
             "'3' cannot be edited: it has no mask file"
         )
         for text in messages["3"]

@@ -40,7 +40,8 @@ def enqueue(
     dataset: DatasetName,
     plan: Annotated[
         Name,
-        "A plan of the dataset. Default: conbias, or the recipe's own where it edits images.",
+        "A plan of the dataset. Default: the usual planner's, or the recipe's own where it edits "
+        "images.",
     ] = None,
     plan_file: Annotated[
         Path | None, "A file from `cobalance plan --format json`, in place of --plan."

@@ -7,7 +7,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
-from cobalance.base import group_pairs
+from cobalance.base import group_pairs, inflect
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.pilot import candidate_limit, explain_hopeless, schedule
 from cobalance.generation.jobs.settings import JobSettings
@@ -163,7 +163,7 @@ def next_spans(
             ended[query.position] = given_up[query.position]
         elif query.made >= most:
             ended[query.position] = (
-                f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
+                f"{query.accepted:,} of {inflect(query.n, 'images')} accepted after {query.made:,} "
                 "candidates, the most that the job allows. Look at the rejected ones for why."
             )
         elif room > 0:
@@ -263,7 +263,7 @@ def _explain_sourceless(
             continue
         query = by_position[position]
         messages[position] = (
-            f"{query.accepted:,} of {query.n:,} images accepted; given up after "
+            f"{query.accepted:,} of {inflect(query.n, 'images')} accepted; given up after "
             f"{query.made:,} candidates, all for one reason: {reason}"
         )
     return messages

@@ -242,7 +242,7 @@ def rank_query(
         if n_missing
     ]
     short = (
-        f"{len(order):,} of {n:,} images accepted after {made:,} candidates, the most that the job "
-        "allows. Look at the rejected ones for why, or queue the query again for more."
+        f"{len(order):,} of {inflect(n, 'images')} accepted after {made:,} candidates, the most "
+        "that the job allows. Look at the rejected ones for why, or queue the query again for more."
     )
     return Settlement(query, made, ranked, " ".join(unknown), " ".join([short, *unknown]))

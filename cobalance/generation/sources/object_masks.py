@@ -102,12 +102,12 @@ class ObjectMasks:
                 chosen = outlined
         if chosen.empty and not self.settings.needs_segmenter:
             names = ", ".join(map(repr, self.settings.object or (class_name,)))
-            concepts = ", ".join(map(repr, sorted(set(drawn["concept"]))[:5])) or "none"
+            concepts = ", ".join(map(repr, sorted(set(drawn["concept"]))[:5]))
             raise UnusableError(
                 f"has no region of {names}",
                 "Name the object's concept in the setting masks.object, ingest annotations with "
                 "its outlines or boxes, or take masks from files or a segmenter",
-                f"its regions are of {concepts}",
+                f"its regions are of {concepts}" if concepts else "it has no regions at all",
             )
         return chosen
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 import pandas as pd
 
-from cobalance.base import CobalanceError, Image, JobBlockedError, OutOfMemoryError
+from cobalance.base import CobalanceError, Image, JobBlockedError, OutOfMemoryError, inflect
 from cobalance.generation.image_request import NoSourceError, SourceImage
 from cobalance.generation.sources import object_masks
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
@@ -275,8 +275,10 @@ def _none_usable(
     ((commonest, times),) = Counter(error.problem for _, error in problems).most_common(1)
     image_id, example = next(row for row in problems if row[1].problem == commonest)
     detail = f": {example.detail.rstrip('.')}" if example.detail else ""
-    brief = (
-        f"No object of class {class_name!r} can be taken from {len(problems):,} of its "
-        f"{n_images:,} images. Most often ({times:,} times) an image {commonest}"
-    )
+    looked_at = f"its {inflect(n_images, 'images')}"
+    if len(problems) < n_images:
+        looked_at = f"the {len(problems):,} of {looked_at} that were looked at"
+    how_often = "" if len(problems) == 1 else f"Most often ({times:,} times) "
+    brief = f"No object of class {class_name!r} can be taken from {looked_at}. "
+    brief += f"{how_often}{'an' if how_often else 'An'} image {commonest}"
     return NoSourceError(f"{brief}, such as {image_id!r}{detail}. {example.remedy}.", f"{brief}.")

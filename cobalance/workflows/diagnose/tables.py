@@ -197,6 +197,11 @@ def describe_summary(shown: int, cliques: int) -> str:
     """
     if not shown:
         return f"None of {cliques:,} combinations stands on its own."
+    if shown == 1:
+        return (
+            f"1 of {cliques:,} combinations has an effect of its own, beyond what smaller "
+            "combinations explain."
+        )
     return (
         f"The {shown:,} of {cliques:,} combinations with the largest effects of their own, beyond "
         "what smaller combinations explain, in groups of concepts that occur together."

@@ -239,7 +239,8 @@ def _combination_readings(incidence: Incidence, rule: LeanRule) -> list[Reading]
 
 def _told_reading(incidence: Incidence, most: float) -> Reading:
     bits = concepts_alone(incidence)
-    text = f"concepts alone tell {bits.bits:.2f} of {bits.most:.2g} bit of the class"
+    unit = "bit" if bits.most == 1 else "bits"
+    text = f"concepts alone tell {bits.bits:.2f} of {bits.most:.2g} {unit} of the class"
     return Reading(ALONE, "bits", bits.bits, most, True, text, bits.error)
 
 

@@ -164,7 +164,8 @@ def _dataset(contents: Contents) -> str:
         ("Name", contents.dataset),
         ("Source", contents.source or "unknown"),
         ("Images", images),
-        ("Concepts", f"{contents.concepts:,}, and {contents.pairs:,} pairs that share an image"),
+        ("Concepts", f"{contents.concepts:,}"),
+        ("Pairs that share an image", f"{contents.pairs:,}, of concepts, or a class and a concept"),
         ("Combinations", f"{totals.cliques:,}, of {totals.concepts:,} concepts"),
         ("Mined", describe_mining(contents.mining)),
     ]

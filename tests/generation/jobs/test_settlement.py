@@ -192,7 +192,7 @@ def test_a_query_whose_candidates_all_fail_ends_and_can_be_queued_again(store, l
     first = read_queries(store, job).set_index("position")
     assert first["state"].tolist() == ["done"] * 4
     assert first["accepted"].tolist() == [1, 3, 0, 2]
-    assert first["message"][2].startswith("0 of 1 images accepted after 3 candidates, the most")
+    assert first["message"][2].startswith("0 of 1 image accepted after 3 candidates, the most")
     assert retry_job(store, job, short=True) == 1
     assert read_job(store, job).remaining == 1
     _resume(store, folder, job, settings, random, bad_at_first)
@@ -251,7 +251,7 @@ def test_a_missing_score_is_last_and_told():
     assert settled.message == "2 of 4 candidates have no score a, and are last by that."
     nothing = rank_query("q", 5, 1, [], {"a": 1.0})
     assert (nothing.ranked, nothing.message) == ([], "")
-    assert nothing.short_message.startswith("0 of 1 images accepted after 5 candidates, the most")
+    assert nothing.short_message.startswith("0 of 1 image accepted after 5 candidates, the most")
 
 
 def pool_filter(calls):

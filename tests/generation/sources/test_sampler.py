@@ -258,7 +258,7 @@ def test_when_none_can_be_used_the_commonest_reason_is_named(sources, image):
     with pytest.raises(GenerationError) as caught:
         sources(records).sample("cat", 0)
     text = str(caught.value)
-    assert "4 of its 4 images" in text
+    assert "from its 4 images" in text
     assert "(3 times) an image has a file that cannot be read, such as 'gone" in text
     assert "No such file or directory" in text
     with pytest.raises(GenerationError, match="No image of class 'dog'"):

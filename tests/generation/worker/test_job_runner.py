@@ -79,7 +79,7 @@ def test_what_is_said_of_a_painted_object_names_no_file(open_runner, folder):
     (row,) = save_images(folder, images, "png", keep_rejected=True)
     ChunkRecord(folder, "job", "000").write([row])
     assert json.loads(row["settings"])["without_source"] == (
-        "No object of class 'cat' can be taken from 1 of its 1 images. Most often (1 times) an "
+        "No object of class 'cat' can be taken from its 1 image. An "
         "image has a file that is not a usable image."
     )
     written = folder.read(row["path"]) + folder.read("job/chunks/000.json")
@@ -97,7 +97,7 @@ def test_chunks_that_run_at_once_warn_of_a_class_without_sources_once(open_runne
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(runner.run, [Chunk("job", f"{n}", ((0, n),)) for n in range(3)]))
     (warning,) = caplog.messages
-    assert warning.startswith("No object of class 'cat' can be taken from 1 of its 1 images")
+    assert warning.startswith("No object of class 'cat' can be taken from its 1 image. An image")
 
 
 def test_a_class_that_must_not_be_painted_fails_its_queries_once(open_runner):

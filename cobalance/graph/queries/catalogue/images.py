@@ -11,7 +11,8 @@ from cobalance.graph.queries.catalogue.parameters import (
 QUERIES = (
     dataset_query(
         "graph-size",
-        "The paper's |V| and |E|: classes and concepts, and the pairs that share an image.",
+        "The paper's |V| and |E|: classes and concepts, and the pairs of concepts, or of a class "
+        "and a concept, that share an image.",
         "nodes edges classes concepts images",
         """
 MATCH (s:Dataset {name: $dataset})
