@@ -16,6 +16,7 @@ from cobalance.ingest.trees import FileTree
 from cobalance.ingest.unread_json import unread_form
 
 _MOST_BYTES = 1 << 26  # of a document that is decoded to find a fault
+_SETTINGS = (".yaml", ".yml")
 _NEAR = 0.5  # share of a format's keys that a document has which comes near
 
 
@@ -29,6 +30,11 @@ def unknown_format(path: Path, shown_path: str, remedy: Text = ()) -> InputError
     remedy : Text
         What else helps.
     """
+    if path.suffix.lower() in _SETTINGS:
+        reason = "says where images and labels are, as YOLO's data.yaml does, and holds none"
+        folder = shown_path.rpartition("/")[0] or "."
+        return InputError(shown_path, None, reason, f"Name the folder that they are in: {folder}.")
+
     choose: Text = ("Set ", Setting("input_format"))
     outline = outline_of(path)
     if not outline.root:

@@ -91,3 +91,11 @@ def test_a_folder_with_instances_and_panoptic_is_read_by_its_instances(tmp_path:
     data = cb.read(tmp_path)
     assert data.mentions["concept"].tolist() == ["kite"]
     assert any("not read: panoptic_val2017.json" in note for note in data.notes)
+
+
+def test_of_the_settings_of_a_dataset_its_folder_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "data.yaml"
+    file.write_text("train: images/train\nnames: [cat, dog]\n")
+    with pytest.raises(cb.CobalanceError, match="Name the folder that they are in") as error:
+        cb.read(file)
+    assert str(error.value).endswith(f"{tmp_path}.")

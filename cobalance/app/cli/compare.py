@@ -71,11 +71,13 @@ def compare_datasets(
             max_size=max_size,
             limit=limit,
         )
-        left_out = [
-            mining_flow.warn_left_out(store, name) for name in dict.fromkeys((before, after))
+        warnings = [
+            warn(store, name)
+            for name in dict.fromkeys((before, after))
+            for warn in (mining_flow.warn_left_out, mining_flow.warn_waiting_tags)
         ]
 
-    for note in filter(None, [*compared.notes, *left_out]):
+    for note in filter(None, [*compared.notes, *warnings]):
         notes.print(render(note, in_shell))
     if not to.is_shown:
         to.write(compared.cliques)

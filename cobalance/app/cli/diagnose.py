@@ -240,6 +240,7 @@ def imbalances(
             accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
         audited = verdicts.imbalance_verdicts(store, dataset, frame)
         left_out = mining_flow.warn_left_out(store, dataset)
+        waiting = mining_flow.warn_waiting_tags(store, dataset)
 
     images = dict(state.mined_classes)
     if to.is_shown:
@@ -252,7 +253,8 @@ def imbalances(
             return
         compared = diagnose_tables.describe_compared(state.compared, images)
         notes.print(compared or diagnose_tables.describe_mining(mining))
-        for warning in filter(None, [*findings.mining_warnings(images, mining), left_out]):
+        warnings = [*findings.mining_warnings(images, mining), left_out, waiting]
+        for warning in filter(None, warnings):
             notes.print(render(warning, in_shell))
         order = findings.describe_order(by, ranking.descending)
         notes.print(f"{order} {findings.describe_disagreements(frame)}".strip())

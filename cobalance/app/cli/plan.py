@@ -93,11 +93,12 @@ def plan(
             supported_only=supported_only,
         )
         left_out = mining_flow.warn_left_out(store, dataset)
+        waiting = mining_flow.warn_waiting_tags(store, dataset)
 
     if to.is_shown:
         notes.print(diagnose_tables.describe_mining(planned.state.mining_options()))
     write_plan(to, planned.plan, plan_summaries.plan_table(planned))
-    for note in filter(None, [*plan_summaries.plan_notes(planned), left_out]):
+    for note in filter(None, [*plan_summaries.plan_notes(planned), left_out, waiting]):
         notes.print(safe_text(render(note, in_shell)))
     if warning := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{warning} Leave them out with --supported-only.")

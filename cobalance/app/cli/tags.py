@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared import DatasetName, TableOutput, clean_names, notes, opened_store
-from cobalance.base import OptionError, agree, inflect
+from cobalance.base import OptionError, inflect
 from cobalance.graph import TagRole
 from cobalance.graph.database import store as stores
 from cobalance.graph.tags import applying, tags as kept_tags
@@ -101,7 +101,7 @@ def apply(dataset: DatasetName) -> None:
     """Make counts follow the tags, as `cobalance mine` does before it counts."""
     with opened_store() as (store, progress):
         changes = applying.apply_tags(store, dataset, progress=progress)
-    done = _describe(changes) or "No image changes"
+    done = changes.describe() or "No image changes"
     notes.print(f"{done}.")
 
 
@@ -136,20 +136,6 @@ def _ids(images: list[str] | None, file: Path | None) -> list[str]:
     return ids
 
 
-def _describe(changes: "applying.TagChanges") -> str:
-    """Count the images of each change, in words; empty where nothing changes."""
-    verbs = (
-        (changes.changed, "changes its concepts", "change their concepts"),
-        (changes.left_out, "is left out", "are left out"),
-        (changes.brought_back, "comes back", "come back"),
-    )
-    parts = []
-    for n, singular, plural in verbs:
-        if n:
-            parts.append(f"{inflect(n, 'images')} {agree(n, singular, plural)}")
-    return ", ".join(parts)
-
-
 def _say_pending(store: "stores.GraphStore", dataset: str) -> None:
     if pending := applying.pending_tags(store, dataset):
-        notes.print(f"In the next count {_describe(pending)}: cobalance mine {quote(dataset)}")
+        notes.print(f"In the next count {pending.describe()}: cobalance mine {quote(dataset)}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cobalance.base import Progress, silent
+from cobalance.base import Progress, agree, inflect, silent
 from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.sync import batches
@@ -43,6 +43,25 @@ class TagChanges:
 
     def __bool__(self) -> bool:
         return bool(self.changed or self.left_out or self.brought_back)
+
+    def describe(self) -> str:
+        """Count the images of each change, in words; empty where nothing changes.
+
+        Examples
+        --------
+        >>> TagChanges(changed=2, left_out=1).describe()
+        '2 images change their concepts, 1 image is left out'
+        """
+        verbs = (
+            (self.changed, "changes its concepts", "change their concepts"),
+            (self.left_out, "is left out", "are left out"),
+            (self.brought_back, "comes back", "come back"),
+        )
+        parts = []
+        for n, singular, plural in verbs:
+            if n:
+                parts.append(f"{inflect(n, 'images')} {agree(n, singular, plural)}")
+        return ", ".join(parts)
 
 
 def with_tags(mentions: Iterable[StoredMention], tags: Iterable[str]) -> list[StoredMention]:

@@ -15,6 +15,7 @@ from cobalance.graph import (
     clique_totals,
     dataset_state,
     mine_images,
+    pending_tags,
     read_mining_options,
 )
 from cobalance.workflows.in_files.loading import open_images
@@ -84,3 +85,12 @@ def warn_left_out(store: GraphStore, dataset: str) -> Text:
     are, them = ("is", "it") if n_left_out == 1 else ("are", "them")
     text = f"{of_all} {are} left out, since {who} never shows {them}. To keep {them}, "
     return (text, Action("mine", dataset, common=()), ".")
+
+
+def warn_waiting_tags(store: GraphStore, dataset: str) -> Text:
+    """Warn of tags that the counts do not follow yet; empty for none."""
+    changes = pending_tags(store, dataset)
+    if not changes:
+        return ""
+    text = f"These are not the counts by the tags that there are now: {changes.describe()}. To "
+    return (text + "count by them, ", Action("mine", dataset), ".")

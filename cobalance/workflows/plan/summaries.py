@@ -25,6 +25,9 @@ FEW_REAL = 50
 # Bits vary by so much from the folds of images that they are learned on.
 _FOLDS_ERROR = 0.01
 
+# Bits that are shown as 0.00.
+_NO_BITS = 0.005
+
 
 def describe_proof(plan: Plan | PlannedImages) -> str:
     """Describe whether a plan is proven best; empty if the planner does not say."""
@@ -76,6 +79,12 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
     ...                 "difference": 0.5, "largest_before": 0.354, "largest": 0.2, "widened": 0})
     'Cliques that lean to a class: 69 → 3. The rates of those 69 differ by 5.25 → 0.50 in all; the \
 largest difference is 35.4% → 20.0%; none is widened.'
+    >>> bits = {"bits_before": 0.04, "bits": 0.0, "bits_most": 1.0}
+    >>> describe_worth({"leaning_before": 1, "leaning": 1, "difference_before": 0.5,
+    ...                 "difference": 0.5, "largest_before": 0.5, "largest": 0.5, "widened": 0,
+    ...                 **bits}).partition("widened. ")[2]
+    'Concepts alone tell 0.04 → 0.00 of 1 bit of the class, by a regression on single concepts; \
+combinations that lean may tell more.'
     """
     widened = int(measures["widened"])
     widens = "none is"
@@ -90,9 +99,13 @@ largest difference is 35.4% → 20.0%; none is widened.'
         f"largest difference is {_change(measures, 'largest', '.1%')}; {widens} widened."
     )
     # Without images nothing is learned of concepts alone.
-    if "bits" in measures:
-        text += f" Concepts alone tell {bits_text(measures)} of the class; 0 is no shortcut."
-    return text
+    if "bits" not in measures:
+        return text
+
+    ending = "; 0 is no shortcut."
+    if measures["leaning"] and measures["bits"] < _NO_BITS:
+        ending = ", by a regression on single concepts; combinations that lean may tell more."
+    return f"{text} Concepts alone tell {bits_text(measures)} of the class{ending}"
 
 
 def bits_text(measures: Mapping[str, int | float]) -> str:

@@ -45,7 +45,7 @@ from cobalance.graph.evaluations import statements as of_evaluations
 from cobalance.graph.jobs import reads
 from cobalance.statistics import MAX_Q_VALUE, Comparison, first_of_summary
 from cobalance.workflows.cells import change_text
-from cobalance.workflows.diagnose.mine import warn_left_out
+from cobalance.workflows.diagnose.mine import warn_left_out, warn_waiting_tags
 from cobalance.workflows.panel import read_corrections
 from cobalance.workflows.plan import (
     Planned,
@@ -125,8 +125,9 @@ class Contents:
         Images of each class that were mined.
     concepts, pairs : int
         Of the concept graph.
-    left_out : Text
-        A warning of concepts that were left out of mining, or empty.
+    left_out, waiting_tags : Text
+        Warnings of concepts that were left out of mining, and of tags that the counts do not
+        follow; or empty.
     standing : int
         Imbalances that stand on their own.
     own, largest : pandas.DataFrame
@@ -151,6 +152,7 @@ class Contents:
     mined_sizes: Mapping[str, int]
     totals: CliqueTotals
     left_out: Text
+    waiting_tags: Text
     standing: int
     own: pd.DataFrame
     largest: pd.DataFrame
@@ -225,6 +227,7 @@ def read_contents(
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
         left_out=warn_left_out(store, dataset),
+        waiting_tags=warn_waiting_tags(store, dataset),
         standing=len(summary),
         own=own_imbalances,
         largest=largest,

@@ -101,7 +101,11 @@ def headline(contents: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
     sizes = dict(contents.mined_sizes)
     totals, n_own = contents.totals, contents.standing
-    texts = [*mining_warnings(sizes, contents.mining), contents.left_out]
+    texts = [
+        *mining_warnings(sizes, contents.mining),
+        contents.left_out,
+        contents.waiting_tags,
+    ]
     warnings = [[render(warning)] for warning in filter(None, texts)]
     if not totals.cliques:
         return [[render(no_clique(contents.dataset, contents.mining, sizes))], *warnings]

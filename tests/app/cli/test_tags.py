@@ -42,10 +42,18 @@ def test_a_tag_is_counted_and_images_are_left_out(run, loaded, store, settings, 
     shown = table(run("tags", "show", loaded, "blurred", "-f", "csv"))
     assert shown["class"].tolist() == ["dog", "cat"]
     assert "2 images come back" in run("tags", "role", loaded, "blurred", "tag").stderr
+
+    # Whoever reads counts until the next one is told that they do not follow the tags.
+    waiting = "These are not the counts by the tags that there are now: 2 images come back."
+    readers = [["imbalances", loaded], ["plan", loaded], ["compare", "datasets", loaded, loaded]]
+    for command in readers:
+        assert waiting in " ".join(run(*command).stderr.split())
     assert "2 images come back" in run("tags", "apply", loaded).stderr
     assert "2 images of" in run("tags", "remove", loaded, "dusk", 1, 4).stderr
     assert "3 images change" in run("tags", "delete", loaded, "dusk").stderr
     run("mine", loaded)
+    for command in readers:
+        assert "counts by the tags" not in " ".join(run(*command).stderr.split())
     assert counts(run, loaded) == {"sofa": (4, 4)}
     run("tags", "note", loaded, 3, "a cat, really", "--author", "bo")
     notes = table(run("tags", "notes", loaded, "-f", "csv"))

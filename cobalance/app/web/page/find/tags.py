@@ -13,7 +13,7 @@ from cobalance.app.web.widgets import (
     escape,
     show_kept_error,
 )
-from cobalance.base import agree, inflect
+from cobalance.base import agree
 from cobalance.graph import apply_tags, delete_tag, images_of_tag, list_tags, pending_tags, set_role
 
 
@@ -57,13 +57,7 @@ def _pending(current: CurrentDataset) -> None:
     pending = pending_tags(current.store, current.name)
     if not pending:
         return
-    st.info(
-        f"In the next count {inflect(pending.changed, 'images')} "
-        f"{agree(pending.changed, 'changes its', 'change their')} concepts, "
-        f"{pending.left_out:,} {agree(pending.left_out, 'is', 'are')} left out and "
-        f"{pending.brought_back:,} {agree(pending.brought_back, 'comes', 'come')} back.",
-        icon=":material/balance:",
-    )
+    st.info(f"In the next count {pending.describe()}.", icon=":material/balance:")
     if access.may_edit():
         apply, dataset = edits(apply_tags), (current.store, current.name)
         st.button("Apply now", on_click=apply, args=dataset, key="_tags_apply", type="primary")

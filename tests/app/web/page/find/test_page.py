@@ -168,7 +168,7 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     app.button(key="_tags_note").click().run()
     assert list_notes(store, embedded)[["image", "note"]].to_numpy().tolist() == [[image, "twice"]]
     app = open_page("diagnose", view="Similar", dataset=embedded, find_view="Tags")
-    assert "2 are left out" in shown_text(app)
+    assert "2 images are left out" in shown_text(app)
     app.button(key="_tags_apply").click().run()
     assert not app.exception
     assert "2 of them are left out of counts." in shown_text(app)
